@@ -1,0 +1,18 @@
+// Package dialect knows the wire formats of providers: which paths they use,
+// where in a body the system slot ends, how opening messages are written, how
+// usage is reported and what an error looks like.
+//
+// A dialect is one file that registers itself by name and passes the suite in
+// dialecttest. It sees bytes and offsets; it knows no session, no log and no
+// HTTP server.
+//
+// # Invariants
+//
+//  1. Read only looks: it returns offsets into the scanned document and never
+//     changes or re-encodes a byte of it (I3).
+//  2. The prefix goes after the whole system slot and before the whole history
+//     (DESIGN.md 4.7). Where it may not go, Read says Never and why.
+//  3. Render is a pure function of the messages: same messages, same bytes.
+//  4. A Meter never fails and never delays: it is fed a copy, and what it does
+//     not understand leaves counts unknown.
+package dialect
