@@ -1,7 +1,6 @@
 package jsonspan
 
-// MaxDepth is how deep objects and arrays may nest.
-const MaxDepth = 128
+import "strconv"
 
 // A Kind is a kind of JSON value. The zero Kind is that of an absent Value.
 type Kind byte
@@ -24,34 +23,157 @@ type Span struct{ From, To int }
 // Len is the number of bytes in the span.
 func (s Span) Len() int { return s.To - s.From }
 
-// A Doc is a scanned document: an index of its values down to the depth that
-// Scan was asked for. A Doc may be used again for another document; its zero
-// value is ready. It is not safe for concurrent Scans.
-type Doc struct {
-	body  []byte
-	nodes []node
-}
-
-// node is one indexed value. Children follow their parent; next is the index
-// of the node after the value and all its indexed descendants.
-type node struct {
-	from, to       int32 // the value
-	nameFrom, name int32 // the member's name between its quotes: offset, length; name < 0 in arrays
-	next           int32
-	kind           Kind
-	escaped        bool // the name, or the string, has escapes
-	indexed        bool // children are indexed
-}
-
-// Body returns the document's bytes.
-func (d *Doc) Body() []byte { return d.body }
-
-// Root returns the document's value.
-func (d *Doc) Root() Value { return Value{d, 0} }
-
 // A Value is one value of a scanned document. The zero Value is absent: all its
 // methods answer as for a value that is not there, so look-ups can be chained.
+// A Value is good until its Doc is scanned again or reset.
 type Value struct {
 	d *Doc
 	i int32
+}
+
+// absent stands for the node of a Value that is not there. It is never written.
+var absent = node{nameFrom: noName}
+
+func (v Value) node() *node {
+	if v.d == nil || int(v.i) >= len(v.d.nodes) {
+		return &absent
+	}
+	return &v.d.nodes[v.i]
+}
+
+// Exists reports whether the value is there.
+func (v Value) Exists() bool { return v.node().kind != Absent }
+
+// Kind is the value's kind, Absent if it is not there.
+func (v Value) Kind() Kind { return v.node().kind }
+
+// Span is where the value stands in the document.
+func (v Value) Span() Span {
+	n := v.node()
+	return Span{int(n.from), int(n.to)}
+}
+
+// Raw is the value's bytes as written, a part of the document; nil if absent.
+func (v Value) Raw() []byte {
+	n := v.node()
+	if n.kind == Absent {
+		return nil
+	}
+	return v.d.body[n.from:n.to:n.to]
+}
+
+// Get is the member of an object that has the name. It is absent if there is no
+// such member, v is no object, or v's members are not indexed.
+func (v Value) Get(name string) Value {
+	if v.Kind() != Object {
+		return Value{}
+	}
+	m := v.First()
+	for m.Exists() && !m.NameIs(name) {
+		m = m.Next()
+	}
+	return m
+}
+
+// First is the first element of an array or member of an object. It is absent
+// if there is none, or if v's children are not indexed.
+func (v Value) First() Value {
+	if n := v.node(); !n.indexed || n.children == 0 {
+		return Value{}
+	}
+	return Value{v.d, v.i + 1}
+}
+
+// Next is the element or member after this one, absent after the last.
+func (v Value) Next() Value {
+	n := v.node()
+	if n.next == 0 {
+		return Value{}
+	}
+	return Value{v.d, n.next}
+}
+
+// Len is the number of elements or members, indexed or not.
+func (v Value) Len() int { return int(v.node().children) }
+
+// Name is the member's name as written, without its quotes; nil if v is no member.
+func (v Value) Name() []byte {
+	n := v.node()
+	if n.nameFrom == noName {
+		return nil
+	}
+	end := n.nameFrom + n.nameLen
+	return v.d.body[n.nameFrom:end:end]
+}
+
+// NameSpan is where the member's name stands, quotes included, so that
+// [NameSpan().From, Span().To) is the whole member. It is zero if v is no member.
+func (v Value) NameSpan() Span {
+	n := v.node()
+	if n.nameFrom == noName {
+		return Span{}
+	}
+	return Span{int(n.nameFrom) - 1, int(n.nameFrom+n.nameLen) + 1}
+}
+
+// NameIs reports whether v is a member whose name, unescaped, is name.
+func (v Value) NameIs(name string) bool {
+	n := v.node()
+	switch {
+	case n.nameFrom == noName:
+		return false
+	case n.nameEscaped:
+		return means(v.Name(), name)
+	}
+	return string(v.Name()) == name
+}
+
+// content is what stands between the quotes of a string.
+func (v Value) content() (raw []byte, escaped, ok bool) {
+	n := v.node()
+	if n.kind != String {
+		return nil, false, false
+	}
+	return v.d.body[n.from+1 : n.to-1], n.escaped, true
+}
+
+// Is reports whether v is a string whose meaning is s.
+func (v Value) Is(s string) bool {
+	raw, escaped, ok := v.content()
+	if escaped {
+		return means(raw, s)
+	}
+	return ok && string(raw) == s
+}
+
+// Text is the meaning of a string; false if v is none. It copies.
+func (v Value) Text() (string, bool) {
+	raw, escaped, ok := v.content()
+	if escaped {
+		return string(appendUnescaped(make([]byte, 0, len(raw)), raw)), true
+	}
+	return string(raw), ok
+}
+
+// AppendText appends the meaning of a string to dst, and nothing if v is none.
+// It takes no more room than len(v.Raw()).
+func (v Value) AppendText(dst []byte) []byte {
+	raw, escaped, _ := v.content()
+	if escaped {
+		return appendUnescaped(dst, raw)
+	}
+	return append(dst, raw...)
+}
+
+// Bool is true only for the value true.
+func (v Value) Bool() bool { return v.Kind() == True }
+
+// Int is the value of an integer; false if v is no number, has a fraction or an
+// exponent (even 1.0 or 1e3), or does not fit.
+func (v Value) Int() (int64, bool) {
+	if v.Kind() != Number {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
+	return n, err == nil
 }
