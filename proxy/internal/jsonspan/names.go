@@ -34,7 +34,7 @@ const smallObject = 8
 var seed = maphash.MakeSeed()
 
 func (s *nameStack) reset() {
-	if s.pop(0); cap(s.open) > maxKept {
+	if s.pop(0); cap(s.open) > maxKept || cap(s.text) > maxKept {
 		*s = nameStack{}
 	}
 }

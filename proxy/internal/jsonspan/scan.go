@@ -113,7 +113,7 @@ func (d *Doc) document() int {
 	if from == len(d.body) {
 		return d.fail(Empty, from)
 	}
-	root := d.add(from, 0, noName, false)
+	root := d.add(from, noName, 0, false)
 	to := d.value(from, root, 1)
 	if to == failed {
 		return failed

@@ -1,6 +1,6 @@
 package jsonspan
 
-import "strconv"
+import "math"
 
 // A Kind is a kind of JSON value. The zero Kind is that of an absent Value.
 type Kind byte
@@ -174,6 +174,26 @@ func (v Value) Int() (int64, bool) {
 	if v.Kind() != Number {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
-	return n, err == nil
+	return integer(v.Raw())
+}
+
+// integer reads a number literal. It is no ParseInt, whose errors allocate.
+func integer(raw []byte) (int64, bool) {
+	digits, limit := raw, uint64(math.MaxInt64)
+	if raw[0] == '-' {
+		digits, limit = raw[1:], 1<<63
+	}
+	var n uint64
+	for _, c := range digits {
+		if c < '0' || '9' < c || n > limit/10 {
+			return 0, false
+		}
+		if n = 10*n + uint64(c-'0'); n > limit {
+			return 0, false
+		}
+	}
+	if raw[0] == '-' {
+		return -int64(n), true
+	}
+	return int64(n), true
 }
