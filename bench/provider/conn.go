@@ -1,0 +1,237 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A tap is a server connection that keeps the ledger: it sees every byte before
+// net/http does, knows where requests begin, and when the client leaves.
+type tap struct {
+	net.Conn
+	set    *connSet
+	number int
+	frame  framer // touched by whoever reads; net/http reads from one goroutine at a time
+
+	gone chan struct{} // closed once the client left, or we closed
+
+	// mu guards what follows. waiting are exchanges whose head began and which
+	// no handler has taken; answering is the one whose answer is being written.
+	mu        sync.Mutex
+	waiting   []*Exchange
+	answering *Exchange
+	goneOnce  sync.Once
+	closeOnce sync.Once
+}
+
+func newTap(c net.Conn, set *connSet, number int) *tap {
+	t := &tap{Conn: c, set: set, number: number, gone: make(chan struct{})}
+	t.frame = framer{began: t.began, ended: t.headEnded}
+	return t
+}
+
+func (t *tap) began() {
+	e := t.set.ledger.begin(t.number)
+	t.mu.Lock()
+	t.waiting = append(t.waiting, e)
+	t.mu.Unlock()
+	if t.set.onFirstByte != nil {
+		t.set.onFirstByte()
+	}
+}
+
+func (t *tap) headEnded(head []byte) {
+	t.mu.Lock()
+	e := t.waiting[len(t.waiting)-1]
+	t.mu.Unlock()
+	t.set.ledger.update(e, func(e *Exchange) {
+		e.Head, e.Header = head, fields(head)
+		method, target := requestLine(head)
+		e.Method = method
+		e.Path, e.Query, _ = strings.Cut(target, "?")
+	})
+}
+
+// take gives the oldest waiting exchange to a handler.
+func (t *tap) take() *Exchange {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answering = t.waiting[0]
+	t.waiting = t.waiting[1:]
+	return t.answering
+}
+
+func (t *tap) Read(p []byte) (int, error) {
+	n, err := t.Conn.Read(p)
+	t.frame.feed(p[:n])
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.left(errors.Is(err, net.ErrClosed))
+	}
+	return n, err
+}
+
+// left notes the end of the client's side, or of ours.
+func (t *tap) left(byUs bool) {
+	t.goneOnce.Do(func() {
+		if !byUs {
+			t.markGone(time.Now())
+		}
+		close(t.gone)
+	})
+}
+
+func (t *tap) markGone(at time.Time) {
+	for _, e := range t.exchanges() {
+		t.set.ledger.update(e, func(e *Exchange) {
+			if e.Open() {
+				e.GoneAt = at
+			}
+		})
+	}
+}
+
+// exchanges returns those that may be open.
+func (t *tap) exchanges() []*Exchange {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := append([]*Exchange(nil), t.waiting...)
+	if t.answering != nil {
+		out = append(out, t.answering)
+	}
+	return out
+}
+
+// Write records what it writes. What net/http writes before any handler ran,
+// as to a malformed head, belongs to the oldest request waiting.
+func (t *tap) Write(p []byte) (int, error) {
+	n, err := t.Conn.Write(p)
+	t.mu.Lock()
+	e := t.answering
+	if len(t.waiting) > 0 && (e == nil || !e.Open()) {
+		e = t.waiting[0]
+	}
+	t.mu.Unlock()
+	if e != nil {
+		t.set.ledger.update(e, func(e *Exchange) { e.Sent = append(e.Sent, p[:n]...) })
+	}
+	return n, err
+}
+
+// Close closes the connection and ends the requests that no handler took.
+func (t *tap) Close() error {
+	err := t.Conn.Close()
+	t.closeOnce.Do(func() {
+		t.left(true)
+		t.set.remove(t)
+		t.mu.Lock()
+		waiting := t.waiting
+		t.mu.Unlock()
+		for _, e := range waiting {
+			t.set.ledger.update(e, func(e *Exchange) { e.EndedAt = time.Now() })
+		}
+	})
+	return err
+}
+
+// reset makes Close send a TCP RST, dropping what was not yet sent.
+func (t *tap) reset() {
+	c := t.Conn
+	if under, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = under.NetConn()
+	}
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // it fails only on a connection that is gone
+	}
+}
+
+type connKey struct{}
+
+// withConn lets handlers find the tap.
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c.(*tap))
+}
+
+func tapOf(ctx context.Context) *tap { return ctx.Value(connKey{}).(*tap) }
+
+// A connSet knows the connections and handlers that are alive.
+type connSet struct {
+	ledger      *ledger
+	onFirstByte func()
+
+	wg sync.WaitGroup // handlers, and goroutines of Provider
+
+	mu     sync.Mutex
+	taps   map[*tap]bool
+	last   int
+	closed bool
+}
+
+func newConnSet(l *ledger, onFirstByte func()) *connSet {
+	return &connSet{ledger: l, onFirstByte: onFirstByte, taps: map[*tap]bool{}}
+}
+
+// enter counts a handler; it must call wg.Done. It is false after closeAll.
+func (s *connSet) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.wg.Add(1)
+	return true
+}
+
+func (s *connSet) add(c net.Conn) *tap {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	t := newTap(c, s, s.last)
+	s.taps[t] = true
+	return t
+}
+
+func (s *connSet) remove(t *tap) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.taps, t)
+}
+
+// closeAll closes every connection, hijacked ones too, and waits for handlers.
+func (s *connSet) closeAll() {
+	s.mu.Lock()
+	s.closed = true
+	open := make([]*tap, 0, len(s.taps))
+	for t := range s.taps {
+		open = append(open, t)
+	}
+	s.mu.Unlock()
+	for _, t := range open {
+		_ = t.Close() // it is being thrown away
+	}
+	s.wg.Wait()
+}
+
+// Conns returns how many connections are open.
+func (p *Provider) Conns() int {
+	p.conns.mu.Lock()
+	defer p.conns.mu.Unlock()
+	return len(p.conns.taps)
+}
+
+type tapListener struct {
+	net.Listener
+	set *connSet
+}
+
+func (l *tapListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return l.set.add(c), nil
+}
