@@ -1,0 +1,186 @@
+package dialect
+
+import (
+	"github.com/zeebo/xxh3"
+
+	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
+	"github.com/seed-9236c7ca/preface/proxy/internal/lineage"
+)
+
+// A digester makes the content digest of a message: what the message means, as
+// far as clients keep that constant between turns. It hashes a feed of frames,
+// where a frame is a tag byte and the digest of some raw bytes of the document,
+// and H is XXH3-128:
+//
+//	message  = ['r' H(value of role)] members
+//	members  = for each member in document order:
+//	             nothing                         a cache mark, whatever its value
+//	             nothing                         role, and what plain ignores, in a message
+//	             nothing                         content or output that is null
+//	             'c' content                     content or output that is a string or an array
+//	             'm' H("name":value as written)  any other
+//	content  = a string:  't' H(string as written)
+//	           an array:  for each element:
+//	             't' H(text as written)          an object of a type and a text, no more
+//	             '{' members '}'                 any other object
+//	             'v' H(value as written)         anything else
+//
+// So neither a cache mark, nor the commas beside it, nor whether a text stands
+// as a string or as one block changes a digest. The order of members, white space
+// inside a member and the way a character is escaped do: clients keep those.
+// Content inside content (a tool result) is treated alike down to levels; what
+// lies deeper, e.g. a tool's input, is hashed as written, marks and all.
+//
+// A change of this feed makes every thread in the log unrecognisable, so the
+// golden files pin it.
+type digester struct {
+	body   []byte
+	levels int // how often content may nest in content
+	// plain reports a member of a message that means nothing; it may be nil.
+	plain func(message, member jsonspan.Value) bool
+
+	feed  []byte
+	marks int // cache marks seen so far
+}
+
+// message returns the content digest of one message.
+func (d *digester) message(m jsonspan.Value) lineage.Point {
+	if m.Kind() != jsonspan.Object {
+		return lineage.Of(m.Raw())
+	}
+	d.feed = d.feed[:0]
+	if role := m.Get("role"); role.Exists() {
+		d.frame('r', role.Raw())
+	}
+	for v := m.First(); v.Exists(); v = v.Next() {
+		if !v.NameIs("role") && (d.plain == nil || !d.plain(m, v)) {
+			d.member(v, 0)
+		}
+	}
+	return lineage.Of(d.feed)
+}
+
+// userText returns the digest of a user message whose content is the string s,
+// the same as for {"role":"user","content":s}.
+func (d *digester) userText(s jsonspan.Value) lineage.Point {
+	d.feed = d.feed[:0]
+	d.frame('r', quotedUser)
+	d.content(s, 0)
+	return lineage.Of(d.feed)
+}
+
+var quotedUser = []byte(`"user"`)
+
+func (d *digester) member(v jsonspan.Value, level int) {
+	switch {
+	case isMark(v):
+		d.marks += markCount(v)
+	case level < d.levels && holdsContent(v):
+		d.content(v, level)
+	default:
+		d.frame('m', d.body[v.NameSpan().From:v.Span().To])
+	}
+}
+
+func (d *digester) content(v jsonspan.Value, level int) {
+	switch v.Kind() {
+	case jsonspan.String:
+		d.feed = append(d.feed, 'c')
+		d.frame('t', v.Raw())
+	case jsonspan.Array:
+		d.feed = append(d.feed, 'c')
+		for b := v.First(); b.Exists(); b = b.Next() {
+			d.block(b, level)
+		}
+	}
+}
+
+// block feeds one element of a content list.
+func (d *digester) block(b jsonspan.Value, level int) {
+	if b.Kind() != jsonspan.Object {
+		d.frame('v', b.Raw())
+		return
+	}
+	if text := plainText(b); text.Exists() {
+		d.frame('t', text.Raw())
+		d.marks += marksOf(b)
+		return
+	}
+	d.feed = append(d.feed, '{')
+	for v := b.First(); v.Exists(); v = v.Next() {
+		d.member(v, level+1)
+	}
+	d.feed = append(d.feed, '}')
+}
+
+func (d *digester) frame(tag byte, raw []byte) {
+	h := xxh3.Hash128(raw).Bytes()
+	d.feed = append(append(d.feed, tag), h[:]...)
+}
+
+// holdsContent reports whether a member is a list of blocks, or a string or
+// null in place of one: content, or the output of a tool call in Responses.
+func holdsContent(v jsonspan.Value) bool {
+	if !v.NameIs("content") && !v.NameIs("output") {
+		return false
+	}
+	k := v.Kind()
+	return k == jsonspan.String || k == jsonspan.Array || k == jsonspan.Null
+}
+
+// plainText returns the text of a block that says nothing but text, cache
+// marks aside.
+func plainText(b jsonspan.Value) (text jsonspan.Value) {
+	typed := false
+	for v := b.First(); v.Exists(); v = v.Next() {
+		switch {
+		case v.NameIs("text") && v.Kind() == jsonspan.String:
+			text = v
+		case v.NameIs("type") && isTextType(v):
+			typed = true
+		case !isMark(v):
+			return jsonspan.Value{}
+		}
+	}
+	if !typed {
+		return jsonspan.Value{}
+	}
+	return text
+}
+
+func isTextType(v jsonspan.Value) bool {
+	return v.Is("text") || v.Is("input_text") || v.Is("output_text")
+}
+
+// isMark reports whether a member is a cache mark of any provider.
+func isMark(v jsonspan.Value) bool {
+	return v.NameIs("cache_control") || v.NameIs("prompt_cache_breakpoint")
+}
+
+// markCount is 1 for a mark that marks something: null is none.
+func markCount(v jsonspan.Value) int {
+	if v.Kind() == jsonspan.Null {
+		return 0
+	}
+	return 1
+}
+
+// marksOf counts the marks among an object's own members.
+func marksOf(o jsonspan.Value) (n int) {
+	for v := o.First(); v.Exists(); v = v.Next() {
+		if isMark(v) {
+			n += markCount(v)
+		}
+	}
+	return n
+}
+
+// marksIn counts the marks of the elements of a list.
+func marksIn(list jsonspan.Value) (n int) {
+	for v := list.First(); v.Exists(); v = v.Next() {
+		if v.Kind() == jsonspan.Object {
+			n += marksOf(v)
+		}
+	}
+	return n
+}
