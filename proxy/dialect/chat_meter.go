@@ -1,0 +1,132 @@
+package dialect
+
+import (
+	"bytes"
+
+	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
+	"github.com/seed-9236c7ca/preface/proxy/internal/sse"
+	"github.com/seed-9236c7ca/preface/proxy/usage"
+)
+
+// newChatMeter returns a meter that is a UsageFilter too if the answer is a
+// stream.
+func newChatMeter(ep Endpoint, stream bool) Meter {
+	if stream {
+		return new(chatStream)
+	}
+	return &documentMeter{read: chatAnswer}
+}
+
+// maxHeads bounds how many chunks are read for the id and the model alone: a
+// host may have sent neither by then, and may never.
+const maxHeads = 4
+
+// chatStream reads a stream of Chat Completions chunks.
+type chatStream struct {
+	split  sse.Splitter
+	heads  int // chunks read for the id and the model
+	report Report
+	filter chunkFilter
+}
+
+func (m *chatStream) Write(p []byte) { m.split.Feed(p, m.take) }
+
+func (m *chatStream) Report() Report { return m.report }
+
+func (m *chatStream) take(ev sse.Event) {
+	switch {
+	case string(ev.Data) == "[DONE]":
+		m.report.Terminal = true
+	case m.matters(ev.Data):
+		readJSON(ev.Data, func(root jsonspan.Value) {
+			chatAnswer(root, &m.report)
+			if isUsageChunk(root) {
+				m.filter.cut(ev)
+			}
+		})
+	}
+}
+
+// matters reports whether a chunk can hold anything to report, which nearly
+// none of a long stream does. Quotes inside a string are escaped, so what looks
+// like a member is one, of the chunk or of something in it.
+func (m *chatStream) matters(data []byte) bool {
+	if m.heads < maxHeads && (m.report.ID == "" || m.report.Model == "") {
+		m.heads++
+		return true
+	}
+	return hasMember(data, `"usage"`, '{') || hasMember(data, `"finish_reason"`, '"') ||
+		!bytes.Contains(data, []byte(`"choices"`))
+}
+
+// hasMember reports whether a member's name occurs in the data before a value
+// that begins with first.
+func hasMember(data []byte, name string, first byte) bool {
+	for {
+		i := bytes.Index(data, []byte(name))
+		if i < 0 {
+			return false
+		}
+		data = data[i+len(name):]
+		if value, ok := bytes.CutPrefix(bytes.TrimLeft(data, " \n\r\t"), []byte(":")); ok {
+			if value = bytes.TrimLeft(value, " \n\r\t"); len(value) > 0 && value[0] == first {
+				return true
+			}
+		}
+	}
+}
+
+// isUsageChunk reports whether a chunk came only because of
+// stream_options.include_usage. A host may also report usage in a chunk that
+// has a choice, which is not such a one.
+func isUsageChunk(root jsonspan.Value) bool {
+	choices := root.Get("choices")
+	return choices.Kind() == jsonspan.Array && choices.Len() == 0 && root.Get("usage").Kind() == jsonspan.Object
+}
+
+// chatAnswer reads a whole answer, or a chunk over what earlier ones said.
+func chatAnswer(root jsonspan.Value, r *Report) {
+	setLabel(&r.ID, root.Get("id"))
+	setLabel(&r.Model, root.Get("model"))
+	for c := root.Get("choices").First(); c.Exists(); c = c.Next() {
+		if n, ok := c.Get("index").Int(); !ok || n == 0 { // of several answers, the first
+			setLabel(&r.StopReason, c.Get("finish_reason"))
+		}
+	}
+	if u := root.Get("usage"); u.Kind() == jsonspan.Object {
+		r.Usage = chatUsage(u)
+	}
+	setError(r, root.Get("error"))
+}
+
+func chatUsage(u jsonspan.Value) usage.Usage {
+	details := u.Get("prompt_tokens_details")
+	cached := details.Get("cached_tokens")
+	if !cached.Exists() {
+		cached = u.Get("prompt_cache_hit_tokens") // DeepSeek
+	}
+	out := tokens(u.Get("completion_tokens"))
+	return inclusive(usage.Usage{
+		CacheRead:  tokens(cached),
+		WriteOther: tokens(details.Get("cache_write_tokens")),
+		Output:     out,
+		Reasoning:  partOf(out, tokens(u.Get("completion_tokens_details").Get("reasoning_tokens"))),
+	}, tokens(u.Get("prompt_tokens")))
+}
+
+// inclusive splits an input total that includes reads and writes. Writes that
+// are not reported are not billed apart, so they are no reason for doubt; reads
+// are, since many hosts do not report theirs. Parts that are more than the
+// total leave the rest unknown. OpenAI does not tell the lifetime of a write in
+// its usage.
+func inclusive(u usage.Usage, input usage.Count) usage.Usage {
+	if u.WriteOther.Known {
+		input = input.Minus(u.WriteOther)
+	}
+	if !u.CacheRead.Known {
+		u.Unsplit = input
+		return u
+	}
+	u.Fresh = input.Minus(u.CacheRead)
+	return u
+}
