@@ -47,6 +47,7 @@ type Anchor struct {
 	Contributors []Contribution `json:"contributors,omitempty"`
 	Route        string         `json:"route,omitempty"`   // name of the route that composed it
 	Source       string         `json:"source,omitempty"`  // where the session id came from, e.g. "header x-claude-code-session-id"
+	Resume       string         `json:"resume,omitempty"`  // the resume signal that began it
 	Config       string         `json:"config,omitempty"`  // hash of the configuration that composed it
 	Preface      string         `json:"preface,omitempty"` // version of the program that composed it
 	Time         time.Time      `json:"time"`
