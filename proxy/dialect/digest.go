@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"encoding/binary"
+
 	"github.com/zeebo/xxh3"
 
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
@@ -12,11 +14,12 @@ import (
 // where a frame is a tag byte and the digest of some raw bytes of the document,
 // and H is XXH3-128:
 //
-//	message  = ['r' H(value of role)] members
+//	message  = members
 //	members  = for each member in document order:
 //	             nothing                         a cache mark, whatever its value
-//	             nothing                         role, and what plain ignores, in a message
+//	             nothing                         what plain ignores, in a message
 //	             nothing                         content or output that is null
+//	             'r' H(role as written)          role, in a message
 //	             'c' content                     content or output that is a string or an array
 //	             'm' H("name":value as written)  any other
 //	content  = a string:  't' H(string as written)
@@ -37,7 +40,7 @@ type digester struct {
 	body   []byte
 	levels int // how often content may nest in content
 	// plain reports a member of a message that means nothing; it may be nil.
-	plain func(message, member jsonspan.Value) bool
+	plain func(message, member jsonspan.Value, name memberName) bool
 
 	feed  []byte
 	marks int // cache marks seen so far
@@ -49,12 +52,14 @@ func (d *digester) message(m jsonspan.Value) lineage.Point {
 		return lineage.Of(m.Raw())
 	}
 	d.feed = d.feed[:0]
-	if role := m.Get("role"); role.Exists() {
-		d.frame('r', role.Raw())
-	}
 	for v := m.First(); v.Exists(); v = v.Next() {
-		if !v.NameIs("role") && (d.plain == nil || !d.plain(m, v)) {
-			d.member(v, 0)
+		name := nameOf(v)
+		switch {
+		case name == roleName:
+			d.frame('r', v.Raw())
+		case d.plain != nil && d.plain(m, v, name):
+		default:
+			d.member(v, name, 0)
 		}
 	}
 	return lineage.Of(d.feed)
@@ -71,11 +76,11 @@ func (d *digester) userText(s jsonspan.Value) lineage.Point {
 
 var quotedUser = []byte(`"user"`)
 
-func (d *digester) member(v jsonspan.Value, level int) {
+func (d *digester) member(v jsonspan.Value, name memberName, level int) {
 	switch {
-	case isMark(v):
+	case name == markName:
 		d.marks += markCount(v)
-	case level < d.levels && holdsContent(v):
+	case name == contentName && level < d.levels && holdsContent(v):
 		d.content(v, level)
 	default:
 		d.frame('m', d.body[v.NameSpan().From:v.Span().To])
@@ -108,22 +113,21 @@ func (d *digester) block(b jsonspan.Value, level int) {
 	}
 	d.feed = append(d.feed, '{')
 	for v := b.First(); v.Exists(); v = v.Next() {
-		d.member(v, level+1)
+		d.member(v, nameOf(v), level+1)
 	}
 	d.feed = append(d.feed, '}')
 }
 
 func (d *digester) frame(tag byte, raw []byte) {
-	h := xxh3.Hash128(raw).Bytes()
-	d.feed = append(append(d.feed, tag), h[:]...)
+	h := xxh3.Hash128(raw)
+	d.feed = append(d.feed, tag)
+	d.feed = binary.LittleEndian.AppendUint64(d.feed, h.Lo)
+	d.feed = binary.LittleEndian.AppendUint64(d.feed, h.Hi)
 }
 
 // holdsContent reports whether a member is a list of blocks, or a string or
-// null in place of one: content, or the output of a tool call in Responses.
+// null in place of one.
 func holdsContent(v jsonspan.Value) bool {
-	if !v.NameIs("content") && !v.NameIs("output") {
-		return false
-	}
 	k := v.Kind()
 	return k == jsonspan.String || k == jsonspan.Array || k == jsonspan.Null
 }
@@ -133,12 +137,12 @@ func holdsContent(v jsonspan.Value) bool {
 func plainText(b jsonspan.Value) (text jsonspan.Value) {
 	typed := false
 	for v := b.First(); v.Exists(); v = v.Next() {
-		switch {
-		case v.NameIs("text") && v.Kind() == jsonspan.String:
+		switch name := nameOf(v); {
+		case name == textName && v.Kind() == jsonspan.String:
 			text = v
-		case v.NameIs("type") && isTextType(v):
+		case name == typeName && isTextType(v):
 			typed = true
-		case !isMark(v):
+		case name != markName:
 			return jsonspan.Value{}
 		}
 	}
@@ -150,37 +154,4 @@ func plainText(b jsonspan.Value) (text jsonspan.Value) {
 
 func isTextType(v jsonspan.Value) bool {
 	return v.Is("text") || v.Is("input_text") || v.Is("output_text")
-}
-
-// isMark reports whether a member is a cache mark of any provider.
-func isMark(v jsonspan.Value) bool {
-	return v.NameIs("cache_control") || v.NameIs("prompt_cache_breakpoint")
-}
-
-// markCount is 1 for a mark that marks something: null is none.
-func markCount(v jsonspan.Value) int {
-	if v.Kind() == jsonspan.Null {
-		return 0
-	}
-	return 1
-}
-
-// marksOf counts the marks among an object's own members.
-func marksOf(o jsonspan.Value) (n int) {
-	for v := o.First(); v.Exists(); v = v.Next() {
-		if isMark(v) {
-			n += markCount(v)
-		}
-	}
-	return n
-}
-
-// marksIn counts the marks of the elements of a list.
-func marksIn(list jsonspan.Value) (n int) {
-	for v := list.First(); v.Exists(); v = v.Next() {
-		if v.Kind() == jsonspan.Object {
-			n += marksOf(v)
-		}
-	}
-	return n
 }

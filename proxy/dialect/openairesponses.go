@@ -136,11 +136,11 @@ func (r *Request) readInputText(d *digester, input jsonspan.Value) {
 // itemPlain reports the members of an item that mean nothing: the id, which
 // clients make up anew for each session, unless it is all that the item has;
 // and the type of a message, which may be left out.
-func itemPlain(item, member jsonspan.Value) bool {
-	switch {
-	case member.NameIs("id"):
+func itemPlain(item, member jsonspan.Value, name memberName) bool {
+	switch name {
+	case idName:
 		return !item.Get("type").Is("item_reference")
-	case member.NameIs("type"):
+	case typeName:
 		return member.Is("message")
 	}
 	return false

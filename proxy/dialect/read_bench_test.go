@@ -11,7 +11,8 @@ import (
 )
 
 // agentBody is a request of an agent at work: a system slot, 16 tools, and
-// rounds of a call and its result until the body has the size.
+// rounds of a call and its result, 4 KB each, until the body has the size. In
+// traces of coding agents a round adds 1,900 tokens, which is more.
 func agentBody(name string, size int) []byte {
 	var b bytes.Buffer
 	prose := strings.Repeat("Read the file before you change it, and say what you found.\\n", 12)
@@ -20,15 +21,15 @@ func agentBody(name string, size int) []byte {
 	case "anthropic":
 		b.WriteString(`{"model":"claude","messages":[{"role":"user","content":[{"type":"text","text":"<system-reminder>` + prose + `</system-reminder>"},{"type":"text","text":"fix it"}]}`)
 		round = `,{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"text","text":"I look."},{"type":"tool_use","id":"toolu_%06d","name":"tool1","input":{"path":"/src/a.go","limit":20}}]},` +
-			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%[1]06d","content":[{"type":"text","text":"%[2]s%[2]s"}],"is_error":false}]}`
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%[1]06d","content":[{"type":"text","text":"%[2]s%[2]s%[2]s%[2]s%[2]s"}],"is_error":false}]}`
 	case "openai-chat":
 		b.WriteString(`{"model":"gpt","messages":[{"role":"system","content":"` + prose + `"},{"role":"user","content":"fix it"}`)
 		round = `,{"role":"assistant","content":"I look.","tool_calls":[{"id":"call_%06d","type":"function","function":{"name":"tool1","arguments":"{\"path\":\"/src/a.go\"}"}}]},` +
-			`{"role":"tool","tool_call_id":"call_%[1]06d","content":"%[2]s%[2]s"}`
+			`{"role":"tool","tool_call_id":"call_%[1]06d","content":"%[2]s%[2]s%[2]s%[2]s%[2]s"}`
 	case "openai-responses":
 		b.WriteString(`{"model":"gpt","input":[{"type":"message","id":"m1","role":"developer","content":[{"type":"input_text","text":"` + prose + `"}]},{"type":"message","id":"m2","role":"user","content":[{"type":"input_text","text":"fix it"}]}`)
 		round = `,{"type":"reasoning","id":"rs_%06d","summary":[],"encrypted_content":"Z2liYmVyaXNo"},{"type":"function_call","id":"fc_%[1]06d","call_id":"call_%[1]06d","name":"tool1","arguments":"{\"path\":\"/src/a.go\"}"},` +
-			`{"type":"function_call_output","id":"fo_%[1]06d","call_id":"call_%[1]06d","output":"%[2]s%[2]s"}`
+			`{"type":"function_call_output","id":"fo_%[1]06d","call_id":"call_%[1]06d","output":"%[2]s%[2]s%[2]s%[2]s%[2]s"}`
 	}
 	for i := 0; b.Len() < size-20_000 || i == 0; i++ {
 		fmt.Fprintf(&b, round, i, prose)

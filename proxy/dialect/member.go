@@ -1,0 +1,93 @@
+package dialect
+
+import (
+	"bytes"
+
+	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
+)
+
+// A memberName is a name that means something to the digester.
+type memberName byte
+
+const (
+	otherName memberName = iota
+	roleName
+	typeName
+	textName
+	contentName // content, or the output of a tool call in Responses
+	markName    // a cache mark of any provider
+	idName
+)
+
+var memberNames = map[string]memberName{
+	"role":                    roleName,
+	"type":                    typeName,
+	"text":                    textName,
+	"content":                 contentName,
+	"output":                  contentName,
+	"cache_control":           markName,
+	"prompt_cache_breakpoint": markName,
+	"id":                      idName,
+}
+
+// nameOf returns which name a member has. It is one look, a switch, where asking
+// for each name in turn took a third of the time of a Read.
+func nameOf(v jsonspan.Value) memberName {
+	name := v.Name()
+	switch string(name) {
+	case "role":
+		return roleName
+	case "type":
+		return typeName
+	case "text":
+		return textName
+	case "content", "output":
+		return contentName
+	case "cache_control", "prompt_cache_breakpoint":
+		return markName
+	case "id":
+		return idName
+	}
+	if bytes.IndexByte(name, '\\') >= 0 {
+		return escapedName(v)
+	}
+	return otherName
+}
+
+// escapedName is nameOf for a name that is written with escapes.
+func escapedName(v jsonspan.Value) memberName {
+	for text, name := range memberNames {
+		if v.NameIs(text) {
+			return name
+		}
+	}
+	return otherName
+}
+
+// markCount is 1 for a mark that marks something: null is none.
+func markCount(v jsonspan.Value) int {
+	if v.Kind() == jsonspan.Null {
+		return 0
+	}
+	return 1
+}
+
+// marksOf counts the marks among an object's own members.
+func marksOf(o jsonspan.Value) (n int) {
+	for v := o.First(); v.Exists(); v = v.Next() {
+		if nameOf(v) == markName {
+			n += markCount(v)
+		}
+	}
+	return n
+}
+
+// marksIn counts the marks of the elements of a list.
+func marksIn(list jsonspan.Value) (n int) {
+	for v := list.First(); v.Exists(); v = v.Next() {
+		if v.Kind() == jsonspan.Object {
+			n += marksOf(v)
+		}
+	}
+	return n
+}
