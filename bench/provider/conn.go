@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,12 +23,15 @@ type tap struct {
 	gone chan struct{} // closed once the client left, or we closed
 
 	// mu guards what follows. waiting are exchanges whose head began and which
-	// no handler has taken; answering is the one whose answer is being written.
+	// no handler has taken; answering is the one whose answer is being written,
+	// until net/http has sent the last of it, which is after the handler.
 	mu        sync.Mutex
 	waiting   []*Exchange
 	answering *Exchange
-	goneOnce  sync.Once
-	closeOnce sync.Once
+	whole     bool // the handler wrote all it meant to
+	broken    bool // a write failed
+	isGone    bool
+	closed    bool
 }
 
 func newTap(c net.Conn, set *connSet, number int) *tap {
@@ -61,9 +66,37 @@ func (t *tap) headEnded(head []byte) {
 func (t *tap) take() *Exchange {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.answering = t.waiting[0]
+	t.answering, t.whole, t.broken = t.waiting[0], false, false
 	t.waiting = t.waiting[1:]
 	return t.answering
+}
+
+// disown takes the exchange being answered out of the ledger.
+func (t *tap) disown() {
+	t.mu.Lock()
+	e := t.answering
+	t.answering = nil
+	t.mu.Unlock()
+	t.set.ledger.forget(e)
+}
+
+// succeed notes that the handler wrote everything.
+func (t *tap) succeed() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.whole = true
+}
+
+// finish ends the exchange that is being answered, if any.
+func (t *tap) finish() {
+	t.mu.Lock()
+	e, complete := t.answering, t.whole && !t.broken
+	t.answering = nil
+	t.mu.Unlock()
+	if e == nil {
+		return
+	}
+	t.set.ledger.update(e, func(e *Exchange) { e.EndedAt, e.Complete = time.Now(), complete })
 }
 
 func (t *tap) Read(p []byte) (int, error) {
@@ -77,33 +110,24 @@ func (t *tap) Read(p []byte) (int, error) {
 
 // left notes the end of the client's side, or of ours.
 func (t *tap) left(byUs bool) {
-	t.goneOnce.Do(func() {
-		if !byUs {
-			t.markGone(time.Now())
-		}
-		close(t.gone)
-	})
-}
-
-func (t *tap) markGone(at time.Time) {
-	for _, e := range t.exchanges() {
-		t.set.ledger.update(e, func(e *Exchange) {
-			if e.Open() {
-				e.GoneAt = at
-			}
-		})
-	}
-}
-
-// exchanges returns those that may be open.
-func (t *tap) exchanges() []*Exchange {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	out := append([]*Exchange(nil), t.waiting...)
+	first := !t.isGone
+	t.isGone = true
+	open := slices.Clone(t.waiting)
 	if t.answering != nil {
-		out = append(out, t.answering)
+		open = append(open, t.answering)
 	}
-	return out
+	t.mu.Unlock()
+	if !first {
+		return
+	}
+	if !byUs {
+		at := time.Now()
+		for _, e := range open {
+			t.set.ledger.update(e, func(e *Exchange) { e.GoneAt = at })
+		}
+	}
+	close(t.gone)
 }
 
 // Write records what it writes. What net/http writes before any handler ran,
@@ -111,8 +135,9 @@ func (t *tap) exchanges() []*Exchange {
 func (t *tap) Write(p []byte) (int, error) {
 	n, err := t.Conn.Write(p)
 	t.mu.Lock()
+	t.broken = t.broken || err != nil
 	e := t.answering
-	if len(t.waiting) > 0 && (e == nil || !e.Open()) {
+	if e == nil && len(t.waiting) > 0 {
 		e = t.waiting[0]
 	}
 	t.mu.Unlock()
@@ -122,19 +147,22 @@ func (t *tap) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection and ends the requests that no handler took.
+// Close closes the connection and ends its exchanges.
 func (t *tap) Close() error {
 	err := t.Conn.Close()
-	t.closeOnce.Do(func() {
-		t.left(true)
-		t.set.remove(t)
-		t.mu.Lock()
-		waiting := t.waiting
-		t.mu.Unlock()
-		for _, e := range waiting {
-			t.set.ledger.update(e, func(e *Exchange) { e.EndedAt = time.Now() })
-		}
-	})
+	t.mu.Lock()
+	first, waiting := !t.closed, t.waiting
+	t.closed = true
+	t.mu.Unlock()
+	if !first {
+		return err
+	}
+	t.left(true)
+	t.finish()
+	for _, e := range waiting {
+		t.set.ledger.update(e, func(e *Exchange) { e.EndedAt = time.Now() })
+	}
+	t.set.remove(t)
 	return err
 }
 
@@ -154,6 +182,13 @@ type connKey struct{}
 // withConn lets handlers find the tap.
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c.(*tap))
+}
+
+// connState ends an exchange when net/http has sent the last of its answer.
+func connState(c net.Conn, s http.ConnState) {
+	if s == http.StateIdle {
+		c.(*tap).finish()
+	}
 }
 
 func tapOf(ctx context.Context) *tap { return ctx.Value(connKey{}).(*tap) }

@@ -62,23 +62,26 @@ type Provider struct {
 	ledger *ledger
 	server *http.Server
 	conns  *connSet
+	cache  *cache
+	store  *responseStore
 
 	mu      sync.Mutex
 	url     string // of the first listener
-	fault   Fault
-	model   int // model requests so far
+	fault   Fault  // standing
+	turns   int    // model requests so far
 	tallies map[string]Tally
 }
 
 // New returns a provider that is not listening yet.
 func New(opt Options) *Provider {
 	opt.setDefaults()
-	p := &Provider{opt: opt, tallies: map[string]Tally{}}
+	p := &Provider{opt: opt, cache: newCache(), store: newResponseStore(), tallies: map[string]Tally{}}
 	p.ledger = newLedger(opt.KeepRequests, opt.KeepBytes)
 	p.conns = newConnSet(p.ledger, opt.OnFirstByte)
 	p.server = &http.Server{
 		Handler:        http.HandlerFunc(p.serveHTTP),
 		ConnContext:    withConn,
+		ConnState:      connState,
 		MaxHeaderBytes: 4 << 20,
 		ErrorLog:       log.New(io.Discard, "", 0),
 	}

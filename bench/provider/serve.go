@@ -1,9 +1,201 @@
 package provider
 
-import "net/http"
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A request is one request in hand, read whole.
+type request struct {
+	method, path string
+	header       http.Header
+	tenant       string
+	fault        Fault
+	start        time.Time // arrival of the whole head, by the clock of the caches
+	body         []byte    // content-decoded
+}
+
+// controlPrefix is where the provider's own endpoints are.
+const controlPrefix = "/__provider/"
 
 func (p *Provider) serveHTTP(w http.ResponseWriter, r *http.Request) {
-	e := tapOf(r.Context()).take()
-	_ = e
-	http.NotFound(w, r)
+	t := tapOf(r.Context())
+	e := t.take()
+	if !p.conns.enter() {
+		panic(http.ErrAbortHandler) // Close is under way
+	}
+	defer p.conns.wg.Done()
+	if strings.HasPrefix(r.URL.Path, controlPrefix) {
+		t.disown()
+		p.serveControl(w, r)
+		return
+	}
+	q := &request{method: r.Method, path: r.URL.Path, header: r.Header, start: p.opt.Now()}
+	x := &exchange{Exchange: e, tap: t, p: p, w: w, request: q}
+	a, err := p.take(x, r)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the client left, or broke its own framing
+	}
+	if !x.send(a) {
+		panic(http.ErrAbortHandler)
+	}
+	t.succeed()
+}
+
+// An exchange is an Exchange while it is handled.
+type exchange struct {
+	*Exchange // changed through note alone
+	*request
+	tap *tap
+	p   *Provider
+	w   http.ResponseWriter
+	at  endpoint
+}
+
+func (x *exchange) note(change func(*Exchange)) { x.p.ledger.update(x.Exchange, change) }
+
+// take reads the request and makes its answer.
+func (p *Provider) take(x *exchange, r *http.Request) (*answer, error) {
+	x.at = routeOf(x.method, x.path, x.header)
+	refused := p.admit(x, r)
+	raw, err := p.readBody(x, r)
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		refused = &apiError{status: 413, message: "Request exceeds the maximum size"}
+	} else if err != nil {
+		return nil, err
+	}
+	if refused == nil {
+		x.body, refused = decode(raw, x.header.Get("content-encoding"), p.opt.MaxBody)
+	}
+	x.note(func(e *Exchange) {
+		e.Body, e.BodySize, e.SHA256 = raw, int64(len(raw)), sha256.Sum256(raw)
+		e.Dialect, e.Fault, e.Tenant, e.ReceivedAt = x.at.dialect, x.fault, x.tenant, time.Now()
+	})
+	if p.opt.OnArrive != nil {
+		e, _ := p.Exchange(x.ID)
+		p.opt.OnArrive(&e)
+	}
+	if x.fault.Reset {
+		x.tap.reset()
+		return nil, errReset
+	}
+	return p.answer(x, refused), nil
+}
+
+var errReset = errors.New("reset on purpose")
+
+// admit chooses the fault and checks the credential.
+func (p *Provider) admit(x *exchange, r *http.Request) *apiError {
+	var err error
+	if x.fault, err = p.chooseFault(x.at.turn, r); err != nil {
+		return refuse("x-provider-fault: %v", err)
+	}
+	key := credential(x.header)
+	if key == "" && !x.at.open {
+		return x.at.unauthorized()
+	}
+	x.tenant = TenantOf(key)
+	return nil
+}
+
+func (p *Provider) chooseFault(turn bool, r *http.Request) (Fault, error) {
+	n, standing := 0, Fault{}
+	if turn {
+		p.mu.Lock()
+		p.turns++
+		n, standing = p.turns, p.fault
+		p.mu.Unlock()
+	}
+	if h := r.Header.Get("x-provider-fault"); h != "" {
+		return ParseFault(h)
+	}
+	if turn && p.opt.Fault != nil {
+		if f := p.opt.Fault(n, r); !f.IsZero() {
+			return f, nil
+		}
+	}
+	return standing, nil
+}
+
+// readBody reads the body whole, slowly if the fault says so.
+func (p *Provider) readBody(x *exchange, r *http.Request) ([]byte, error) {
+	var body io.Reader = http.MaxBytesReader(x.w, r.Body, p.opt.MaxBody)
+	if x.fault.ReadRate > 0 {
+		body = &slowReader{body, x}
+	}
+	return io.ReadAll(body)
+}
+
+// A slowReader passes on a tenth of a second's share ten times a second.
+type slowReader struct {
+	io.Reader
+	x *exchange
+}
+
+func (s *slowReader) Read(b []byte) (int, error) {
+	const part = 10
+	if err := s.x.wait(time.Second / part); err != nil {
+		return 0, err
+	}
+	return s.Reader.Read(b[:min(len(b), max(1, s.x.fault.ReadRate/part))])
+}
+
+// decode undoes the content coding of a request body.
+func decode(body []byte, coding string, most int64) ([]byte, *apiError) {
+	var r io.Reader
+	var err error
+	switch coding = strings.ToLower(strings.TrimSpace(coding)); coding {
+	case "", "identity":
+		return body, nil
+	case "gzip":
+		r, err = gzip.NewReader(bytes.NewReader(body))
+	case "zstd":
+		r, err = zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1))
+	default:
+		return nil, &apiError{status: 415, message: fmt.Sprintf("unsupported content-encoding %q", coding)}
+	}
+	if err != nil {
+		return nil, refuse("cannot decode the request body: %v", err)
+	}
+	if c, ok := r.(*zstd.Decoder); ok {
+		defer c.Close()
+	}
+	out, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return nil, refuse("cannot decode the request body: %v", err)
+	}
+	if int64(len(out)) > most {
+		return nil, &apiError{status: 413, message: "Request exceeds the maximum size"}
+	}
+	return out, nil
+}
+
+// answer makes the answer, or the refusal in the shape of the dialect.
+func (p *Provider) answer(x *exchange, refused *apiError) *answer {
+	if refused == nil && x.fault.Status != 0 {
+		refused = &apiError{status: x.fault.Status, message: x.fault.message()}
+	}
+	requestID := fmt.Sprintf("req_%06d", x.ID)
+	var a *answer
+	if refused == nil {
+		a, refused = x.at.answer(p, x.request)
+	}
+	if refused != nil {
+		a = x.at.failed(refused, requestID)
+	}
+	a.header.Set(x.at.requestID, requestID)
+	if x.fault.Status != 0 && x.fault.RetryAfter != "" {
+		a.header.Set("Retry-After", x.fault.RetryAfter)
+	}
+	return a
 }

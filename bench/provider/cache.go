@@ -1,0 +1,101 @@
+package provider
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// maxEntries bounds each cache.
+const maxEntries = 1 << 18
+
+// A cache holds which prompt beginnings are warm.
+type cache struct {
+	mu      sync.Mutex
+	entries map[entryKey]entry
+}
+
+// An entryKey is a prompt beginning in the scope where it may be shared: one
+// organization, one model, and what else the dialect puts into scope.
+type entryKey struct {
+	scope string
+	sum   digest
+}
+
+type entry struct {
+	lifetime time.Duration
+	expires  time.Time
+}
+
+func newCache() *cache { return &cache{entries: map[entryKey]entry{}} }
+
+// find returns the lifetime of the entry that is warm at a time.
+func (c *cache) find(k entryKey, at time.Time) (time.Duration, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.entries[k]
+	return e.lifetime, ok && at.Before(e.expires)
+}
+
+// keep makes an entry live for its lifetime from start on, and never shorter
+// than it would have.
+func (c *cache) keep(k entryKey, lifetime time.Duration, start time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := entry{lifetime, start.Add(lifetime)}
+	if old, ok := c.entries[k]; ok && old.expires.After(e.expires) {
+		e = old
+	}
+	c.entries[k] = e
+	if len(c.entries) > maxEntries {
+		c.evict(start)
+	}
+}
+
+// evict drops what has expired, and else the quarter that expires first.
+func (c *cache) evict(now time.Time) {
+	var ends []time.Time
+	for k, e := range c.entries {
+		if !now.Before(e.expires) {
+			delete(c.entries, k)
+			continue
+		}
+		ends = append(ends, e.expires)
+	}
+	if len(ends) < maxEntries*3/4 {
+		return
+	}
+	slices.SortFunc(ends, time.Time.Compare)
+	limit := ends[len(ends)/4]
+	for k, e := range c.entries {
+		if !e.expires.After(limit) {
+			delete(c.entries, k)
+		}
+	}
+}
+
+// A plan is what one request reads and writes. It is made when the request
+// arrives; the cache learns of it only when the answer begins, so requests that
+// run beside each other miss (facts/providers.md 1.3).
+type plan struct {
+	scope  string
+	start  time.Time
+	kept   []planned // entries read, and those to write
+	tokens Tokens    // the input classes
+}
+
+type planned struct {
+	sum      digest
+	lifetime time.Duration
+}
+
+func (p *plan) keep(sum digest, lifetime time.Duration) {
+	p.kept = append(p.kept, planned{sum, lifetime})
+}
+
+// commit applies a plan. Lifetimes count from the request's start.
+func (c *cache) commit(p *plan) {
+	for _, k := range p.kept {
+		c.keep(entryKey{p.scope, k.sum}, k.lifetime, p.start)
+	}
+}

@@ -1,0 +1,197 @@
+package provider
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A transcript is an OpenAI prompt under construction: tools, instructions,
+// then the messages or items, with the places where it may be cached.
+type transcript struct {
+	model  gpt
+	blocks []block
+	at     boundaries
+
+	leading bool // still in the initial developer group
+	tooling bool // the last item was a tool's response
+}
+
+func newTranscript(model gpt, tools []any) *transcript {
+	t := &transcript{model: model, at: boundaries{developer: -1}, leading: true}
+	for _, tool := range tools {
+		t.add(block{kind: "tool", text: canonical(tool)})
+	}
+	return t
+}
+
+func (t *transcript) add(b block) { t.blocks = append(t.blocks, b) }
+
+// instruct adds the instructions, which always come first and are no boundary
+// (facts/providers.md 2.2).
+func (t *transcript) instruct(text string) {
+	if text != "" {
+		t.add(block{kind: "instructions", text: []byte(text)})
+	}
+}
+
+// endItem notes what kind of item just ended: where messages may be cached is
+// decided by who spoke (2.4).
+func (t *transcript) endItem(role string) {
+	end := len(t.blocks) - 1
+	if t.tooling && role == "tool" { // only the last response of a group is a boundary
+		t.at.messages = t.at.messages[:len(t.at.messages)-1]
+	}
+	t.tooling = role == "tool"
+	developer := role == "developer" || role == "system"
+	t.leading = t.leading && developer
+	switch {
+	case t.leading && t.at.developer >= 0: // so is the last of the initial developer group
+		t.at.messages = t.at.messages[:len(t.at.messages)-1]
+		fallthrough
+	case t.leading:
+		t.at.developer = end
+		t.at.messages = append(t.at.messages, end)
+	case role == "user" || role == "tool":
+		t.at.messages = append(t.at.messages, end)
+	}
+}
+
+// message adds a message with a role and a content, and the rest of its members.
+// path names it in errors: "messages[0]".
+func (t *transcript) message(m object, path string, own ...string) *apiError {
+	role := m.str("role")
+	first := len(t.blocks)
+	parts, ok := contentBlocks(m["content"])
+	if !ok {
+		return refuseParam(path+".content", "invalid_type", "Invalid type for '%s.content': expected a string or an array of objects.", path)
+	}
+	for i, part := range parts {
+		if e := t.part(role, part, fmt.Sprintf("%s.content[%d]", path, i)); e != nil {
+			return e
+		}
+	}
+	if rest := m.without(append(own, "role", "content")...); len(rest) > 0 || len(t.blocks) == first {
+		t.add(block{kind: role + "/rest", text: canonical(rest)})
+	}
+	t.blocks[first].kind = "message " + t.blocks[first].kind
+	t.endItem(role)
+	return nil
+}
+
+// The types of content part that hold text, and those that may carry a
+// breakpoint (2.4).
+var (
+	textParts = []string{"text", "input_text", "output_text"}
+	markParts = []string{"text", "image_url", "input_audio", "file", "refusal", "input_text", "input_image", "input_file"}
+)
+
+func (t *transcript) part(role string, part object, path string) *apiError {
+	kind := part.str("type")
+	switch {
+	case slices.Contains(textParts, kind):
+		t.add(block{kind: role + "/text", text: []byte(part.str("text"))})
+	case kind == "image_url" || kind == "input_image":
+		t.add(imageBlock(role+"/image", part.without("prompt_cache_breakpoint")))
+	default:
+		t.add(block{kind: role + "/" + kind, text: canonical(part.without("prompt_cache_breakpoint"))})
+	}
+	return t.breakpoint(part, kind, path)
+}
+
+func (t *transcript) breakpoint(part object, kind, path string) *apiError {
+	if !part.has("prompt_cache_breakpoint") {
+		return nil
+	}
+	path += ".prompt_cache_breakpoint"
+	if !t.model.breakpoints() || !slices.Contains(markParts, kind) {
+		return unknownParameter(path)
+	}
+	if part.obj("prompt_cache_breakpoint").str("mode") != "explicit" {
+		return refuseParam(path, "invalid_value", "Invalid value for '%s.mode': expected 'explicit'.", path)
+	}
+	t.at.explicit = append(t.at.explicit, len(t.blocks)-1)
+	return nil
+}
+
+func unknownParameter(path string) *apiError {
+	return refuseParam(path, "unknown_parameter", "Unknown parameter: '%s'.", path)
+}
+
+// cacheOptions are the members of a request that steer its caching.
+type cacheOptions struct {
+	key      string
+	implicit bool
+	prewarm  bool
+	lifetime time.Duration
+}
+
+// maxCacheKey is the longest prompt_cache_key in characters.
+const maxCacheKey = 64
+
+// cacheOptionsOf reads them; responses says that the request is to Responses.
+func cacheOptionsOf(body object, g gpt, responses bool) (cacheOptions, *apiError) {
+	o := cacheOptions{key: body.str("prompt_cache_key"), implicit: true, lifetime: lifetimeDefault}
+	if n := len([]rune(o.key)); n > maxCacheKey {
+		return o, refuseParam("prompt_cache_key", "string_above_max_length",
+			"Invalid 'prompt_cache_key': string too long. Expected a string with maximum length %d, but got a string with length %d instead.", maxCacheKey, n)
+	}
+	if !g.breakpoints() {
+		return o.readOld(body, g)
+	}
+	options := body.obj("prompt_cache_options")
+	o.implicit = options.str("mode") != "explicit"
+	o.prewarm = options.flag("prewarm")
+	if o.prewarm && !responses {
+		return o, unknownParameter("prompt_cache_options.prewarm")
+	}
+	switch ttl := options.str("ttl"); {
+	case ttl == "12h" && responses && g.halfDay():
+		o.lifetime = lifetimeHalfDay
+	case ttl != "" && ttl != "30m":
+		return o, refuseParam("prompt_cache_options.ttl", "invalid_value", "Invalid value for 'prompt_cache_options.ttl': '%s' is not supported on this model.", ttl)
+	}
+	return o, nil
+}
+
+// readOld reads what models before GPT-5.6 know (2.5).
+func (o cacheOptions) readOld(body object, g gpt) (cacheOptions, *apiError) {
+	if body.has("prompt_cache_options") {
+		return o, unknownParameter("prompt_cache_options")
+	}
+	o.lifetime = lifetimeDay
+	switch retention := body.str("prompt_cache_retention"); {
+	case retention == "in_memory" && !g.dayOnly():
+		o.lifetime = lifetimeMemory
+	case retention != "" && retention != "24h":
+		return o, refuseParam("prompt_cache_retention", "invalid_value", "Invalid value for 'prompt_cache_retention': '%s' is not supported on this model.", retention)
+	}
+	return o, nil
+}
+
+// planPrompt finds what a request reads and writes. settings are the
+// parameters, beside the prompt itself, that the cache key covers.
+func (p *Provider) planPrompt(q *request, t *transcript, o cacheOptions, settings object) (*plan, digest) {
+	every := int64(0)
+	if !t.model.breakpoints() {
+		every = t.model.interval()
+	}
+	ends, end, steps := measure(t.blocks, every)
+	scope := strings.Join([]string{"openai", q.tenant, t.model.name, o.key, string(canonical(settings.without()))}, "\n")
+	if t.model.breakpoints() {
+		t.at.implicit = o.implicit
+		return p.cache.planBoundaries(scope, ends, t.at, o.lifetime, q.start), end.sum
+	}
+	scope += "\n" + routing(t.blocks)
+	return p.cache.planIntervals(scope, steps, end.tokens, o.lifetime, q.start), end.sum
+}
+
+// routing stands for the machine that the prompt's first tokens lead to.
+func routing(blocks []block) string {
+	_, end, steps := measure(blocks, routingTokens)
+	if len(steps) > 0 {
+		end = steps[0]
+	}
+	return string(end.sum[:])
+}
