@@ -1,0 +1,118 @@
+package prefixstore
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"weak"
+
+	"github.com/seed-9236c7ca/preface/logsink"
+)
+
+// An Epoch is what requests need of an anchor: the decision and the frozen
+// bytes. It is shared by all requests of the epoch and must not be changed.
+type Epoch struct {
+	Key      logsink.Key
+	Number   int
+	Reason   string // initial, resume
+	Decision string // logsink.Inject or logsink.Bare
+	Why      string
+	Prefix   string // "sha256:…", empty if bare
+	// Born says that this process froze the epoch, so that the log can hold
+	// nothing of it that this process did not write.
+	Born   bool
+	resume string // the resume token that began it
+
+	renderings *renderings // nil if bare
+
+	// completed turns true with the first whole answer of the epoch; one that
+	// was read from the log counts as answered. last is when a request last
+	// asked for the epoch, in Unix nanoseconds.
+	completed atomic.Bool
+	last      atomic.Int64
+}
+
+// Injects reports whether the epoch's requests carry a prefix.
+func (e *Epoch) Injects() bool { return e.Decision == logsink.Inject }
+
+// Rendering returns the frozen bytes under a rendering's name, or nil. They
+// must not be changed.
+func (e *Epoch) Rendering(name string) []byte {
+	if e.renderings == nil {
+		return nil
+	}
+	for _, r := range e.renderings.list {
+		if r.Name == name {
+			return r.Bytes
+		}
+	}
+	return nil
+}
+
+// Label is how an answer's header tells the epoch's prefix.
+func (e *Epoch) Label() string {
+	if e.Injects() {
+		return e.Prefix
+	}
+	return "bare; " + e.Why
+}
+
+// Touch notes that a request used the epoch, for the idle limit.
+func (e *Epoch) Touch(now time.Time) { e.last.Store(now.UnixNano()) }
+
+// Completed notes that the client got a whole answer in this epoch. From then
+// on a resume signal means a resume, not a repeated request.
+func (e *Epoch) Completed() { e.completed.Store(true) }
+
+func newEpoch(a *logsink.Anchor, born bool) *Epoch {
+	e := &Epoch{
+		Key: a.Key, Number: a.Epoch, Reason: a.Reason,
+		Decision: a.Decision, Why: a.Why, Prefix: a.Prefix, Born: born, resume: a.Resume,
+	}
+	e.completed.Store(!born)
+	if a.Injects() {
+		e.renderings = internRenderings(a.Renderings)
+	}
+	return e
+}
+
+// renderings is one set of frozen bytes, held once however many epochs share it.
+type renderings struct{ list []logsink.Rendering }
+
+var shared = interner[renderings]{values: map[string]weak.Pointer[renderings]{}}
+
+func internRenderings(list []logsink.Rendering) *renderings {
+	var name strings.Builder
+	for _, r := range list {
+		name.WriteString(r.Name + "=" + r.SHA256 + ";")
+	}
+	return shared.intern(name.String(), func() *renderings { return &renderings{list} })
+}
+
+// An interner keeps one value under a name for as long as anyone uses it.
+type interner[T any] struct {
+	mu     sync.Mutex // guards values
+	values map[string]weak.Pointer[T]
+}
+
+func (in *interner[T]) intern(name string, make func() *T) *T {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if v := in.values[name].Value(); v != nil {
+		return v
+	}
+	v := make()
+	in.values[name] = weak.Make(v)
+	runtime.AddCleanup(v, in.forget, name)
+	return v
+}
+
+func (in *interner[T]) forget(name string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.values[name].Value() == nil { // not made again meanwhile
+		delete(in.values, name)
+	}
+}

@@ -1,0 +1,88 @@
+package prefixstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-9236c7ca/preface/logsink"
+)
+
+// over reports whether the request starts a new epoch: the client says that it
+// resumes, an operator ended the epoch, or the session was idle for too long.
+// A proxy restart is none of these (DESIGN.md 4.5).
+func (s *Store) over(e *Epoch, w *Want, now time.Time) bool {
+	return s.resumes(e, w) || s.wasEnded(e) || s.idled(e, now)
+}
+
+// resumes reports whether the signal asks for an epoch that e is not yet. A
+// token resumes once. The plain "1" cannot tell a resume from the same request
+// sent again, so an epoch that it began lasts until it has had an answer.
+func (s *Store) resumes(e *Epoch, w *Want) bool {
+	switch {
+	case w.Resume == "":
+		return false
+	case e.Reason != logsink.ReasonResume || e.resume != w.Resume:
+		return true
+	}
+	return w.Resume == "1" && e.completed.Load()
+}
+
+func (s *Store) wasEnded(e *Epoch) bool {
+	last, ok := s.ended.Load(e.Key)
+	return ok && e.Number <= last.(int)
+}
+
+func (s *Store) idled(e *Epoch, now time.Time) bool {
+	last := e.last.Load()
+	return s.opt.IdleLimit > 0 && last > 0 && now.Sub(time.Unix(0, last)) > s.opt.IdleLimit
+}
+
+// recall sets an epoch's last use from the log, for a process that has not seen
+// the session before. A log that cannot tell leaves it unknown, which is not
+// idle.
+func (s *Store) recall(ctx context.Context, e *Epoch) {
+	l, ok := s.log.(interface {
+		LastActive(ctx context.Context, k logsink.Key) (time.Time, error)
+	})
+	if !ok {
+		return
+	}
+	if t, err := l.LastActive(ctx, e.Key); err == nil {
+		e.Touch(t)
+	}
+}
+
+// watch learns of epochs that an operator ended, and writes what is pending,
+// until ctx ends.
+func (s *Store) watch(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var cursor int64
+	for {
+		cursor = s.learnEnded(ctx, cursor)
+		s.settle(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *Store) learnEnded(ctx context.Context, cursor int64) int64 {
+	ctx, cancel := context.WithTimeout(ctx, s.opt.LogTimeout)
+	defer cancel()
+	refs, next, err := s.log.Ended(ctx, cursor)
+	if err != nil {
+		if !errors.Is(err, context.Canceled) {
+			s.opt.Logger.Warn("cannot ask the log for ended epochs; asking again in a second", "error", err)
+		}
+		return cursor
+	}
+	for _, ref := range refs {
+		s.ended.Store(ref.Key, ref.Epoch)
+		s.opt.Logger.Info("epoch ended by an operator", "session", ref.Session, "epoch", ref.Epoch)
+	}
+	return next
+}
