@@ -8,13 +8,16 @@ import (
 	"time"
 )
 
-// A Conn is a TCP connection with idle deadlines and a watch on its peer.
+// A Conn is a connection with idle deadlines and a watch on its peer.
 // Reads and writes may run at the same time, but one of each.
 type Conn struct {
 	net.Conn
 	raw   syscall.RawConn
 	watch *Watcher
 	id    watchID
+
+	// Used is for whoever has the connection: that a request began on it.
+	Used atomic.Bool
 
 	gone   atomic.Bool
 	onGone atomic.Pointer[func()]
@@ -27,15 +30,21 @@ type Conn struct {
 	readArmed, writeArmed time.Time
 }
 
-// NewConn wraps a TCP connection and watches its peer. A zero writeIdle sets no
-// write deadline. The Conn owns c.
-func NewConn(c *net.TCPConn, w *Watcher, writeIdle time.Duration) (*Conn, error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil, err
+// NewConn wraps a connection and watches its peer; one that has no descriptor
+// of its own (a SOCKS tunnel) is not watched. A zero writeIdle sets no write
+// deadline. The Conn owns c, also when NewConn fails.
+func NewConn(c net.Conn, w *Watcher, writeIdle time.Duration) (*Conn, error) {
+	wc := &Conn{Conn: c, watch: w, writeIdle: writeIdle}
+	sc, ok := c.(syscall.Conn)
+	if !ok {
+		return wc, nil
 	}
-	wc := &Conn{Conn: c, raw: raw, watch: w, writeIdle: writeIdle}
-	if err := w.add(wc); err != nil {
+	var err error
+	if wc.raw, err = sc.SyscallConn(); err == nil {
+		err = w.add(wc)
+	}
+	if err != nil {
+		_ = c.Close()
 		return nil, err
 	}
 	return wc, nil

@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/seed-9236c7ca/preface/logsink"
+	"github.com/seed-9236c7ca/preface/proxy/dialect"
+	"github.com/seed-9236c7ca/preface/proxy/usage"
+)
+
+// conclude says how a relayed answer ended, and records it.
+func (r *relay) conclude() {
+	rep := dialect.Report{}
+	if r.meter != nil {
+		rep = r.meter.Report()
+	}
+	end, detail := r.end(&rep)
+	r.x.finishRecord(end, detail, &rep)
+}
+
+// end names the end. A client that leaves after the terminal event has had its
+// answer: Codex does so on every request.
+func (r *relay) end(rep *dialect.Report) (end, detail string) {
+	gone := r.x.left.Load() || r.sendErr != nil
+	switch {
+	case rep.Error != "":
+		return logsink.EndError, rep.Error
+	case gone && !rep.Terminal && !r.ended:
+		if r.sendErr != nil && isTimeout(r.sendErr) {
+			return logsink.EndClientStalled, ""
+		}
+		return logsink.EndClientGone, ""
+	case r.readErr != nil && !rep.Terminal:
+		if os.IsTimeout(r.readErr) {
+			return logsink.EndStalled, ""
+		}
+		return logsink.EndCut, ""
+	case r.stream && r.meter != nil && !rep.Terminal:
+		return logsink.EndNoTerminal, ""
+	}
+	return logsink.EndComplete, ""
+}
+
+// conclude records a request that got no answer to relay.
+func (x *exchange) conclude(end, detail string) { x.finishRecord(end, detail, &dialect.Report{}) }
+
+// finishRecord writes the response record, counts the request, and tells who
+// wants to know how it went.
+func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
+	x.s.counters.Request(x.routeName(), end)
+	if !x.sent.logged {
+		return
+	}
+	r, req := &x.relay, &x.sent.request
+	now := time.Now()
+	rec := logsink.Response{
+		V: logsink.Version, ID: x.id, Key: req.Key, Epoch: req.Epoch, Thread: req.Thread,
+		Status: r.status, Total: now.Sub(x.start), Bytes: r.bytes, End: end, Detail: detail,
+		UpstreamID: r.upstreamID, ResponseID: rep.ID, StopReason: rep.StopReason,
+		Usage: recordUsage(rep.Usage), Time: now.UTC(),
+	}
+	if !r.first.IsZero() {
+		rec.FirstByte = r.first.Sub(r.sent)
+	}
+	x.s.queue.Put([]logsink.Record{{Response: &rec}}, nil)
+	x.s.counters.Tokens(req.Dialect, rep.Usage)
+	completed := end == logsink.EndComplete && r.status/100 == 2
+	if completed {
+		x.epoch.Completed()
+	}
+	if x.ident.Derived {
+		x.gen.resolver.Done(x.ident, x.sent.history, completed)
+	}
+}
+
+// recordUsage writes counts for the log; what was not reported stays away.
+func recordUsage(u usage.Usage) *logsink.Usage {
+	if !u.Reported() {
+		return nil
+	}
+	return &logsink.Usage{
+		Fresh: known(u.Fresh), CacheRead: known(u.CacheRead),
+		Write5m: known(u.Write5m), Write1h: known(u.Write1h), Write30m: known(u.Write30m), WriteOther: known(u.WriteOther),
+		Output: known(u.Output), Reasoning: known(u.Reasoning),
+	}
+}
+
+func known(c usage.Count) *int64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.N
+}
+
+// count counts a model call that was sent by what was done to it.
+func (x *exchange) count() {
+	if x.dialect == nil {
+		return
+	}
+	x.s.counters.Prefix(x.route.Name, x.plan.inject, x.plan.why)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

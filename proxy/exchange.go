@@ -1,0 +1,201 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/seed-9236c7ca/preface/internal/failpoint"
+	"github.com/seed-9236c7ca/preface/prefixstore"
+	"github.com/seed-9236c7ca/preface/proxy/dialect"
+	"github.com/seed-9236c7ca/preface/proxy/identity"
+	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
+	"github.com/seed-9236c7ca/preface/proxy/internal/wire"
+)
+
+// An exchange is one request and its answer. The handler's goroutine owns it,
+// except for the fields that say otherwise. Slices into the request (head,
+// body, doc, facts) are dead once the request has been sent; the relay, which
+// runs after the handler has returned, uses none of them.
+type exchange struct {
+	s     *Server
+	gen   *generation // the configuration this exchange began with
+	ctx   *fasthttp.RequestCtx
+	conn  *wire.Conn // the client's
+	id    string     // x-preface-request
+	start time.Time
+
+	target
+	head  head
+	query []byte
+	raw   []byte // the body as it came
+	body  []byte // the body to scan: raw, or decompressed
+	coded bool   // the client sent body compressed
+
+	doc     jsonspan.Doc
+	facts   dialect.Request
+	scanned bool // doc and facts are of this body
+
+	ident  identity.Identity
+	epoch  *prefixstore.Epoch
+	thread *thread
+	plan   plan
+	sent   sent
+
+	relay relay
+
+	// life ends when the client leaves; stop ends it.
+	life context.Context
+	stop context.CancelCauseFunc
+	left atomic.Bool // the client has left
+
+	// link is written by the handler and read by the watcher.
+	mu   sync.Mutex
+	link *link
+}
+
+// errClientLeft ends what is done for a client that is no longer there.
+var errClientLeft = clientLeft{}
+
+type clientLeft struct{}
+
+func (clientLeft) Error() string { return "the client has left" }
+
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
+
+// serve handles one request: it is the server's handler.
+func (s *Server) serve(ctx *fasthttp.RequestCtx) {
+	x := s.begin(ctx)
+	defer x.recovered()
+	if err := x.handle(); err != nil {
+		x.refuse(err)
+	}
+}
+
+func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
+	x := exchanges.Get().(*exchange)
+	x.s, x.gen, x.ctx, x.conn = s, s.current.Load(), ctx, wire.Of(ctx.Conn())
+	x.start = time.Now()
+	x.id = newID(x.start)
+	x.life, x.stop = context.WithCancelCause(context.Background())
+	s.inFlight.Add(1)
+	x.conn.Used.Store(true)
+	x.conn.OnGone(x.leave)
+	failpoint.Hit(failpoint.Accepted)
+	return x
+}
+
+// handle takes the request through its steps. An error is a refusal, or the
+// client's leaving; when it returns nil the answer is set up.
+func (x *exchange) handle() error {
+	if err := x.receive(); err != nil {
+		return err
+	}
+	failpoint.Hit(failpoint.BodyRead)
+	if x.dialect == nil {
+		return x.forward()
+	}
+	if err := x.scan(); err != nil {
+		return x.unreadable(err)
+	}
+	if err := x.identify(); err != nil {
+		return err
+	}
+	if err := x.freeze(); err != nil {
+		return err
+	}
+	if err := x.splice(); err != nil {
+		return err
+	}
+	if err := x.record(); err != nil {
+		return err
+	}
+	return x.forward()
+}
+
+// leave is called by the watcher when the client has gone.
+func (x *exchange) leave() {
+	x.left.Store(true)
+	x.stop(errClientLeft)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.link != nil {
+		x.link.abort()
+	}
+}
+
+// attach makes the link known to the watcher. It fails if the client has left.
+func (x *exchange) attach(l *link) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.left.Load() {
+		return errClientLeft
+	}
+	x.link = l
+	return nil
+}
+
+// detach gives the link back; the watcher must not touch it afterwards.
+func (x *exchange) detach(reuse bool) {
+	x.mu.Lock()
+	l := x.link
+	x.link = nil
+	x.mu.Unlock()
+	if l != nil {
+		l.done(reuse && !x.left.Load())
+	}
+}
+
+// recovered turns a panic into a 500 for this request alone. What was panicked
+// with may quote a body, so only its place is told.
+func (x *exchange) recovered() {
+	p := recover()
+	if p == nil {
+		return
+	}
+	x.s.counters.Panic()
+	x.s.log.Error("BUG: panic in a request", "request", x.id, "stack", string(debug.Stack()))
+	x.detach(false)
+	x.refuse(&refusal{kind: dialect.ErrInternal, msg: "internal error; the proxy's log has the place under request " + x.id})
+}
+
+// finish ends an exchange that has its answer, or none. It runs once.
+func (x *exchange) finish() {
+	x.conn.OnGone(nil)
+	x.stop(nil)
+	x.s.inFlight.Add(-1)
+	x.detach(false)
+	x.reset()
+	exchanges.Put(x)
+}
+
+// reset lets go of everything but the room that is used again.
+func (x *exchange) reset() {
+	doc, facts, h, sp := x.doc, x.facts, x.head, x.plan.splices
+	doc.Reset()
+	facts.Reset()
+	h.fields, h.connection = clear0(h.fields), clear0(h.connection)
+	*x = exchange{doc: doc, facts: facts, head: h}
+	x.plan.splices = clear0(sp)
+}
+
+// clear0 empties a slice and keeps its room, without what it referred to.
+func clear0[T any](s []T) []T {
+	clear(s)
+	return s[:0]
+}
+
+// newID makes a request id: sorted by time, and unique without asking anyone.
+func newID(now time.Time) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixNano()))
+	binary.BigEndian.PutUint64(b[8:], rand.Uint64())
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,217 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seed-9236c7ca/preface/internal/failpoint"
+	"github.com/seed-9236c7ca/preface/logsink"
+	"github.com/seed-9236c7ca/preface/proxy/dialect"
+)
+
+// forward sends the request and waits for the head of the answer. The request
+// is built anew: its line, the client's end-to-end headers in their order and
+// spelling, and one framing header of our own.
+func (x *exchange) forward() error {
+	b := heads.Get().(*[]byte)
+	defer heads.Put(b)
+	head := x.appendHead((*b)[:0])
+	*b = head
+	parts := x.outgoing(append(make(net.Buffers, 0, 8), head))
+	if !x.unchanged(parts[1:]) {
+		x.s.counters.BytesChanged()
+	}
+	if err := x.send(parts); err != nil {
+		return err
+	}
+	x.count()
+	return x.await()
+}
+
+var heads = sync.Pool{New: func() any { return new([]byte) }}
+
+// appendHead appends the request line and headers.
+func (x *exchange) appendHead(b []byte) []byte {
+	up := x.route.upstream
+	b = append(b, x.ctx.Method()...)
+	b = append(b, ' ')
+	b = append(b, up.target(x.path, x.query)...)
+	b = append(b, " HTTP/1.1\r\nHost: "...)
+	b = append(b, up.base.Host...)
+	b = append(b, crlf...)
+	b = x.head.appendTo(b, x.drops)
+	if n := x.outSize(); n > 0 || x.ctx.IsPost() || x.ctx.IsPut() || x.ctx.IsPatch() {
+		b = append(b, "Content-Length: "...)
+		b = strconv.AppendInt(b, int64(n), 10)
+		b = append(b, crlf...)
+	}
+	if x.plan.askUsage {
+		// The extra chunk can be taken out of plain bytes only.
+		b = append(b, "Accept-Encoding: identity\r\n"...)
+	}
+	return append(b, crlf...)
+}
+
+// drops says which end-to-end headers do not fit what is sent: the coding of a
+// body that goes out plain, and the client's wish for a coded answer that we
+// must read.
+func (x *exchange) drops(name []byte) bool {
+	return x.coded && len(x.plan.splices) > 0 && is(name, "content-encoding") ||
+		x.plan.askUsage && is(name, "accept-encoding")
+}
+
+// outSize is the size of the body that is sent.
+func (x *exchange) outSize() int {
+	if len(x.plan.splices) == 0 {
+		return len(x.raw)
+	}
+	n := len(x.body)
+	for _, s := range x.plan.splices {
+		n += len(s.Bytes)
+	}
+	return n
+}
+
+// send writes the request to a provider. It is tried a second time only if
+// nothing of the first try was written (I9).
+func (x *exchange) send(parts net.Buffers) error {
+	for attempt := 1; ; attempt++ {
+		l, err := x.route.upstream.acquire()
+		if err != nil {
+			return x.unreached(err)
+		}
+		if err := x.attach(l); err != nil {
+			l.done(false)
+			return err
+		}
+		x.relay.sent = time.Now()
+		n, err := l.write(x.route.upstream, append(net.Buffers(nil), parts...))
+		x.sent.request.Attempt = attempt
+		switch {
+		case err == nil:
+			return nil
+		case n > 0:
+			return x.brokeOff(err)
+		case attempt == maxAttempts:
+			x.detach(false)
+			return x.unreached(err)
+		}
+		x.detach(false)
+	}
+}
+
+// maxAttempts bounds how often a request is offered that nothing was written of.
+const maxAttempts = 3
+
+// brokeOff: the provider stopped reading in the middle of the request. It may
+// have answered first, as it does to a body that is too large.
+func (x *exchange) brokeOff(err error) error {
+	if x.left.Load() {
+		return errClientLeft
+	}
+	if derr := x.link.wire.SetReadIdle(time.Second); derr == nil {
+		if x.ctx.Response.Header.Read(x.link.br) == nil {
+			x.relay.close = true
+			return nil
+		}
+	}
+	return x.unanswered(err)
+}
+
+// await reads the head of the answer and sets up the relay of its body. The
+// request's body is let go first: it may be large and the wait long.
+func (x *exchange) await() error {
+	x.release()
+	failpoint.Hit(failpoint.AwaitByte)
+	h := &x.ctx.Response.Header
+	h.DisableNormalizing()
+	if h.StatusCode() == 0 || !x.relay.close {
+		if err := x.readHead(); err != nil {
+			return x.unanswered(err)
+		}
+	}
+	x.relay.first = time.Now()
+	x.answerWith()
+	return nil
+}
+
+// release lets go of the request's body and of all that points into it.
+func (x *exchange) release() {
+	x.raw, x.body, x.plan.splices = nil, nil, clear0(x.plan.splices)
+	x.doc.Reset()
+	x.ctx.Request.ResetBody()
+}
+
+// readHead reads heads until one is final.
+func (x *exchange) readHead() error {
+	if err := x.link.wire.SetReadIdle(x.gen.cfg.Timeouts.FirstByte); err != nil {
+		return err
+	}
+	h := &x.ctx.Response.Header
+	for range 8 {
+		if err := h.Read(x.link.br); err != nil {
+			return err
+		}
+		if code := h.StatusCode(); code >= 200 {
+			return x.link.wire.SetReadIdle(x.gen.cfg.Timeouts.StreamIdle)
+		} else if code == 101 {
+			return errors.New("the provider switched protocols, which nobody asked for")
+		}
+	}
+	return errors.New("too many interim answers")
+}
+
+// unreached: no byte of the request was written, so it may be sent again.
+func (x *exchange) unreached(err error) error {
+	if x.left.Load() {
+		return errClientLeft
+	}
+	host := x.route.upstream.base.Host
+	x.s.log.Warn("provider not reached", "route", x.route.Name, "host", host, "error", err)
+	x.conclude(logsink.EndRefused, "")
+	return &refusal{kind: dialect.ErrUpstream, reason: "upstream_unreached", retry: true, after: time.Second,
+		msg: fmt.Sprintf("cannot reach %s (upstream of route %q); nothing was sent", host, x.route.Name)}
+}
+
+// unanswered: the request was sent, at least in part, and no answer came. It
+// may have been charged, so nobody is told to send it again.
+func (x *exchange) unanswered(err error) error {
+	x.detach(false)
+	if x.left.Load() {
+		x.conclude(logsink.EndClientGone, "")
+		return errClientLeft
+	}
+	host := x.route.upstream.base.Host
+	x.s.log.Warn("provider gave no answer", "route", x.route.Name, "host", host, "request", x.id, "error", x.headError(err))
+	if isTimeout(err) {
+		x.conclude(logsink.EndStalled, "no head")
+		return &refusal{kind: dialect.ErrTimeout, reason: "upstream_timeout",
+			msg: fmt.Sprintf("%s did not answer within %v (timeouts.first_byte); the request may have been charged", host, x.gen.cfg.Timeouts.FirstByte)}
+	}
+	x.conclude(logsink.EndNoAnswer, "")
+	return &refusal{kind: dialect.ErrUpstream, reason: "upstream_no_answer",
+		msg: fmt.Sprintf("%s closed the connection without an answer; the request may have been charged", host)}
+}
+
+// headError keeps a provider's header block out of the log: fasthttp quotes it
+// in parse errors.
+func (x *exchange) headError(err error) string {
+	var ne net.Error
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection closed"
+	case errors.As(err, &ne):
+		return ne.Error()
+	}
+	return "unreadable head"
+}
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}

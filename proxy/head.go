@@ -1,0 +1,148 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/valyala/fasthttp"
+)
+
+// A field is one header line as it came, without its line end. Both slices
+// point into the request and live until the handler returns.
+type field struct{ name, value []byte }
+
+// A head is the client's header lines in their order and spelling.
+type head struct {
+	fields []field
+	// connection holds the names that the client's Connection header lists.
+	connection [][]byte
+}
+
+// errFraming is a request whose framing two servers could read differently.
+// The connection is closed after it.
+var errFraming = errors.New("ambiguous request framing")
+
+// read takes the header lines of a request. fasthttp accepts folded lines,
+// names with spaces and both kinds of length together (measured in
+// facts/reliability.md 4.2); none of these goes on from here.
+func (h *head) read(req *fasthttp.RequestHeader) error {
+	h.fields, h.connection = h.fields[:0], h.connection[:0]
+	lengths, codings := 0, 0
+	for raw := req.RawHeaders(); len(raw) > 0; {
+		line, rest, _ := bytes.Cut(raw, crlf)
+		raw = rest
+		if len(line) == 0 {
+			break
+		}
+		name, value, ok := bytes.Cut(line, colon)
+		if !ok || !isToken(name) {
+			return fmt.Errorf("%w: a header line does not begin with a name and a colon", errFraming)
+		}
+		f := field{name, bytes.Trim(value, " \t")}
+		h.fields = append(h.fields, f)
+		switch {
+		case is(name, "content-length"):
+			lengths++
+		case is(name, "transfer-encoding"):
+			codings++
+		case is(name, "connection"):
+			h.list(f.value)
+		}
+	}
+	if lengths > 1 || codings > 1 || lengths+codings > 1 {
+		return fmt.Errorf("%w: Content-Length and Transfer-Encoding together, or either twice", errFraming)
+	}
+	return nil
+}
+
+var (
+	crlf  = []byte("\r\n")
+	colon = []byte(":")
+)
+
+// list takes the names in a Connection header.
+func (h *head) list(value []byte) {
+	for name := range bytes.SplitSeq(value, []byte(",")) {
+		if name = bytes.Trim(name, " \t"); len(name) > 0 {
+			h.connection = append(h.connection, name)
+		}
+	}
+}
+
+// get returns the first value under a name, or nil.
+func (h *head) get(name string) []byte {
+	for _, f := range h.fields {
+		if is(f.name, name) {
+			return f.value
+		}
+	}
+	return nil
+}
+
+// hopByHop are the headers of one connection; they end here. Those that frame
+// the message are written anew.
+var hopByHop = []string{
+	"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
+	"te", "trailer", "transfer-encoding", "upgrade", "content-length", "host", "expect",
+}
+
+// ends reports whether a client's header ends here: it is hop-by-hop, or the
+// client's Connection header lists it, or it is for us.
+func (h *head) ends(name []byte) bool {
+	return slices.ContainsFunc(hopByHop, func(s string) bool { return is(name, s) }) ||
+		len(name) > len(ours) && is(name[:len(ours)], ours) ||
+		slices.ContainsFunc(h.connection, func(l []byte) bool { return bytes.EqualFold(l, name) })
+}
+
+// ours begins the headers between clients and Preface.
+const ours = "x-preface-"
+
+// appendTo appends the header lines that go on, in the client's order and
+// spelling. drop says which others stay behind.
+func (h *head) appendTo(dst []byte, drop func(name []byte) bool) []byte {
+	for _, f := range h.fields {
+		if h.ends(f.name) || drop(f.name) {
+			continue
+		}
+		dst = append(dst, f.name...)
+		dst = append(dst, ": "...)
+		dst = append(dst, f.value...)
+		dst = append(dst, crlf...)
+	}
+	return dst
+}
+
+// is compares a header's name with a lower-case one.
+func is(name []byte, lower string) bool {
+	if len(name) != len(lower) {
+		return false
+	}
+	for i, c := range name {
+		if c|0x20 != lower[i] && c != lower[i] {
+			return false
+		}
+		if c < 'A' && c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// isToken reports whether b is a header name by RFC 9110.
+func isToken(b []byte) bool {
+	for _, c := range b {
+		if !tokenBytes[c] {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+var tokenBytes = func() (t [256]bool) {
+	for _, c := range "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" {
+		t[c] = true
+	}
+	return t
+}()

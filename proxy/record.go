@@ -1,0 +1,236 @@
+package proxy
+
+import (
+	"net"
+	"sync"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/seed-9236c7ca/preface/logsink"
+	"github.com/seed-9236c7ca/preface/proxy/dialect"
+	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
+	"github.com/seed-9236c7ca/preface/proxy/internal/lineage"
+)
+
+// sent is what is kept of a request for the record of its answer, and for
+// telling identity how it ended. It refers to nothing of the request.
+type sent struct {
+	request logsink.Request
+	history []lineage.Point
+	logged  bool
+}
+
+// record describes the request in the log before it leaves. With
+// log.requests: async it is queued, and a crash may lose the last 100 ms.
+func (x *exchange) record() error {
+	header, blobs := x.snapshot()
+	r := &x.sent.request
+	*r = logsink.Request{
+		V: logsink.Version, ID: x.id, Key: x.key(), Epoch: x.epoch.Number, Thread: x.ident.Thread,
+		Attempt: 1, Dialect: x.dialect.Name(), Route: x.route.Name, Path: x.path,
+		Model: string(x.facts.Model), Class: x.class(), Stream: x.facts.Stream,
+		Decision: logsink.Inject, Why: x.plan.why,
+		Messages: len(x.facts.History), Splices: x.plan.recordSplices(),
+		Marks: x.facts.Marks, Time: x.start.UTC(), Derived: x.ident.Derived,
+	}
+	if !x.plan.inject {
+		r.Decision = logsink.Bare
+	}
+	if n := len(r.Splices); n > 0 || !x.coded {
+		r.Body, r.Size = digest(x.outgoing(nil))
+	} else {
+		r.Body, r.Size = digest(net.Buffers{x.raw})
+	}
+	if x.ident.Derived {
+		x.sent.history = append(x.sent.history[:0], x.facts.History...)
+	}
+	r.Number, r.Header = x.advance(header)
+	x.sent.logged = true
+	return x.keep(header, blobs)
+}
+
+// advance moves the thread on by this request and returns its number and the
+// header in force.
+func (x *exchange) advance(header *logsink.Header) (number int64, id string) {
+	t := x.thread
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.number++
+	if n := len(x.facts.History); n > 0 && x.endpoint != dialect.Count {
+		t.last = x.facts.History[n-1]
+	}
+	if n := len(x.facts.History); n > 0 {
+		x.sent.request.Lineage = x.facts.History[n-1].String()
+	}
+	if header != nil {
+		t.header = header.ID
+	}
+	return t.number, t.header
+}
+
+// keep writes the records: queued, or durably if the log is so configured.
+func (x *exchange) keep(header *logsink.Header, blobs []logsink.Blob) error {
+	recs := make([]logsink.Record, 0, 2)
+	if header != nil {
+		recs = append(recs, logsink.Record{Header: header})
+	}
+	req := x.sent.request
+	recs = append(recs, logsink.Record{Request: &req})
+	if !x.s.sync {
+		x.s.queue.Put(recs, blobs)
+		return nil
+	}
+	if err := x.s.queue.PutSync(x.life, recs, blobs); err != nil && x.route.Policy == Enforced {
+		return x.unlogged(err)
+	}
+	return nil
+}
+
+// class tells requests apart in the log.
+func (x *exchange) class() string {
+	switch {
+	case x.endpoint == dialect.Count:
+		return "count"
+	case x.endpoint == dialect.Compact:
+		return "compact"
+	case x.plan.why == whySide:
+		return "side"
+	}
+	return "turn"
+}
+
+var partNames = [3]string{"system", "tools", "parameters"}
+
+// snapshot makes the header record that this request needs: the thread's first,
+// or one for a change. Parts are compared by a fast hash that only finds; the
+// record has their cryptographic digests. Counts have no header of their own.
+func (x *exchange) snapshot() (*logsink.Header, []logsink.Blob) {
+	if x.endpoint == dialect.Count {
+		return nil, nil
+	}
+	spans := [3][]jsonspan.Span{x.facts.SystemSpans, x.facts.ToolSpans, x.facts.ParameterSpans}
+	var points [3]lineage.Point
+	for i := range spans {
+		points[i] = x.pointOf(spans[i])
+	}
+	reason, changed, old := x.thread.changes(points, x.epoch.Reason)
+	if reason == "" {
+		return nil, nil
+	}
+	h, blobs := x.header(spans)
+	h.Reason, h.Changed = reason, changed
+	if old != nil {
+		if h.Changed = differences(old, h.Parts); h.Changed == nil {
+			return nil, nil
+		}
+	}
+	return h, blobs
+}
+
+// header makes a header record and the blobs that it refers to.
+func (x *exchange) header(spans [3][]jsonspan.Span) (*logsink.Header, []logsink.Blob) {
+	h := &logsink.Header{
+		V: logsink.Version, ID: newID(x.start), Key: x.key(), Epoch: x.epoch.Number, Thread: x.ident.Thread,
+		Model: string(x.facts.Model), Time: x.start.UTC(),
+	}
+	var blobs []logsink.Blob
+	for i, name := range partNames {
+		if len(spans[i]) == 0 {
+			continue
+		}
+		b := x.bytesOf(spans[i])
+		part := logsink.Part{Name: name, Digest: logsink.Sum(b), Size: len(b), Stored: x.route.Capture == CaptureHeader}
+		h.Parts = append(h.Parts, part)
+		if part.Stored {
+			blobs = append(blobs, logsink.Blob{Digest: part.Digest, Bytes: b})
+		}
+	}
+	return h, blobs
+}
+
+// changes compares a request's parts with the header in force, makes them the
+// ones in force, and says why a snapshot is due, if one is. For a thread that
+// was read from the log it cannot tell: old is then what the log has.
+func (t *thread) changes(points [3]lineage.Point, first string) (reason string, changed []string, old []logsink.Part) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.parts
+	t.parts = points
+	switch {
+	case t.header == "":
+		return first, nil, nil
+	case t.old != nil:
+		old, t.old = t.old, nil
+		return logsink.ReasonChange, nil, old
+	}
+	for i := range points {
+		if points[i] != was[i] {
+			changed = append(changed, partNames[i])
+		}
+	}
+	if changed == nil {
+		return "", nil, nil
+	}
+	return logsink.ReasonChange, changed, nil
+}
+
+// differences names the parts that are not the same in both.
+func differences(a, b []logsink.Part) []string {
+	var names []string
+	for _, name := range partNames {
+		if partOf(a, name) != partOf(b, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func partOf(parts []logsink.Part, name string) logsink.Digest {
+	for _, p := range parts {
+		if p.Name == name {
+			return p.Digest
+		}
+	}
+	return logsink.Digest{}
+}
+
+// pointOf hashes spans without copying them.
+func (x *exchange) pointOf(spans []jsonspan.Span) lineage.Point {
+	var p lineage.Point
+	for _, s := range spans {
+		p = p.Next(lineage.Of(x.body[s.From:s.To]))
+	}
+	return p
+}
+
+// bytesOf copies spans, joined by commas.
+func (x *exchange) bytesOf(spans []jsonspan.Span) []byte {
+	var b []byte
+	for i, s := range spans {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, x.body[s.From:s.To]...)
+	}
+	return b
+}
+
+var hashers = sync.Pool{New: func() any { return blake3.New() }}
+
+// digest hashes a body in its parts and counts it.
+func digest(parts net.Buffers) (logsink.Digest, int) {
+	if len(parts) == 1 {
+		return logsink.Sum(parts[0]), len(parts[0])
+	}
+	h := hashers.Get().(*blake3.Hasher)
+	defer hashers.Put(h)
+	h.Reset()
+	n := 0
+	for _, p := range parts {
+		h.Write(p) // a hash never fails
+		n += len(p)
+	}
+	var d logsink.Digest
+	h.Sum(d[:0])
+	return d, n
+}

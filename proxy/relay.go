@@ -1,0 +1,290 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/seed-9236c7ca/preface/internal/failpoint"
+	"github.com/seed-9236c7ca/preface/proxy/dialect"
+	"github.com/seed-9236c7ca/preface/proxy/internal/wire"
+)
+
+// A relay passes the body of an answer on. Bytes go to the client first; a copy
+// then feeds the meter, whose troubles are its own. fasthttp calls WriteTo and
+// then Close, after the handler has returned.
+type relay struct {
+	x      *exchange
+	meter  dialect.Meter
+	filter dialect.UsageFilter // not nil if a chunk of the stream is ours
+
+	framing framing
+	left    int64 // of a body with a length
+	chunks  wire.Dechunker
+	close   bool // the connection ends with this answer
+
+	sent, first time.Time // request sent; head of the answer read
+	bytes       int64
+	status      int
+	stream      bool
+	upstreamID  string
+
+	ended   bool  // the whole body was read
+	readErr error // of the provider's side
+	sendErr error // of the client's side
+}
+
+type framing byte
+
+const (
+	framedByLength framing = iota
+	framedByChunks
+	framedByClose
+	framedEmpty
+)
+
+// relayBuffer is what one read takes. A read's bytes go on as one chunk and
+// fill, with its framing, the client's write buffer at most once.
+const relayBuffer = 16 << 10
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, relayBuffer); return &b }}
+
+var _ fasthttp.BodyWriterTo = (*relay)(nil)
+
+// SupportsBodyWriteTo lets fasthttp use WriteTo for chunked answers too.
+func (r *relay) SupportsBodyWriteTo() bool { return true }
+
+// WriteTo passes the body on, read by read. An error breaks the client's
+// transfer off, so that a cut answer never looks whole (I8).
+func (r *relay) WriteTo(w io.Writer) (int64, error) {
+	b := buffers.Get().(*[]byte)
+	defer buffers.Put(b)
+	raw := r.x.link.rest(*b)
+	for {
+		data, err := r.take(raw)
+		if serr := r.pass(w, data); serr != nil {
+			return r.bytes, serr
+		}
+		if err != nil || r.ended {
+			r.readErr = err
+			return r.bytes, r.finishFilter(w, err)
+		}
+		n, err := r.x.link.conn.Read(*b)
+		if raw = (*b)[:n]; err != nil && n == 0 {
+			r.readErr = r.atEnd(err)
+			return r.bytes, r.finishFilter(w, r.readErr)
+		}
+	}
+}
+
+// take finds the body's bytes in what was read.
+func (r *relay) take(raw []byte) ([]byte, error) {
+	switch r.framing {
+	case framedByChunks:
+		data, rest, err := r.chunks.Next(raw)
+		r.ended = r.chunks.Done()
+		r.close = r.close || len(rest) > 0 // bytes that nobody asked for
+		return data, err
+	case framedByLength:
+		if int64(len(raw)) > r.left {
+			raw, r.close = raw[:r.left], true
+		}
+		r.left -= int64(len(raw))
+		r.ended = r.left == 0
+	case framedEmpty:
+		r.ended = true
+		return nil, nil
+	}
+	return raw, nil
+}
+
+// atEnd says what the end of the connection means for the body.
+func (r *relay) atEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		if r.framing == framedByClose {
+			r.ended = true
+			return nil
+		}
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// pass sends bytes to the client, then shows them to the meter.
+func (r *relay) pass(w io.Writer, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	out := data
+	if r.filter != nil {
+		out = r.filter.Filter(data)
+	}
+	if len(out) > 0 {
+		n, err := r.write(w, out)
+		if r.bytes += int64(n); err != nil {
+			r.sendErr = err
+		}
+	}
+	// The meter hears of bytes that the client no longer took, too: they were
+	// paid for.
+	if r.filter == nil && r.meter != nil {
+		r.meter.Write(data)
+	}
+	return r.sendErr
+}
+
+// write sends bytes to the client, in two halves where a failpoint may lie
+// between.
+func (r *relay) write(w io.Writer, p []byte) (int, error) {
+	if !failpoint.Enabled {
+		return w.Write(p)
+	}
+	n, err := w.Write(p[:len(p)/2])
+	if err != nil {
+		return n, err
+	}
+	failpoint.Hit(failpoint.MidEvent)
+	m, err := w.Write(p[len(p)/2:])
+	failpoint.Hit(failpoint.FirstRelayed)
+	return n + m, err
+}
+
+// finishFilter sends what the filter held back. err is passed through.
+func (r *relay) finishFilter(w io.Writer, err error) error {
+	if r.filter == nil || r.sendErr != nil {
+		return err
+	}
+	if rest := r.filter.Rest(); len(rest) > 0 {
+		n, serr := w.Write(rest)
+		if r.bytes += int64(n); serr != nil {
+			r.sendErr = serr
+			return serr
+		}
+	}
+	return err
+}
+
+// Read is never called: fasthttp prefers WriteTo. It is here because a body
+// stream is a reader.
+func (r *relay) Read([]byte) (int, error) { panic("BUG: relay read instead of written") }
+
+// Close ends the exchange. fasthttp calls it when the answer is written, or
+// cannot be.
+func (r *relay) Close() error {
+	x := r.x
+	if r.framing == framedEmpty {
+		r.ended = true
+	}
+	failpoint.Hit(failpoint.BeforeRecord)
+	r.conclude()
+	if m, ok := r.meter.(io.Closer); ok {
+		_ = m.Close() // a meter has nothing to say any more
+	}
+	x.detach(r.ended && !r.close && r.sendErr == nil)
+	x.finish()
+	return nil
+}
+
+// answerWith prepares the answer: its head goes on but for what belongs to one
+// connection, with our four headers added.
+func (x *exchange) answerWith() {
+	r, h := &x.relay, &x.ctx.Response.Header
+	r.x, r.status = x, h.StatusCode()
+	r.close = r.close || h.ConnectionClose()
+	h.ResetConnectionClose()
+	coding := string(h.ContentEncoding())
+	r.stream = strings.HasPrefix(string(h.ContentType()), "text/event-stream")
+	x.cleanHead(h)
+	x.label(h)
+	r.frame(h, x.ctx.IsHead())
+	x.meter(coding)
+	size := -1
+	if r.framing == framedByLength {
+		size = int(r.left)
+	}
+	if r.framing == framedEmpty {
+		size = max(h.ContentLength(), 0)
+		x.ctx.Response.SkipBody = x.ctx.IsHead()
+	}
+	x.ctx.Response.ImmediateHeaderFlush = r.stream
+	x.ctx.Response.SetBodyStream(r, size)
+}
+
+// frame reads from the head how the body ends.
+func (r *relay) frame(h *fasthttp.ResponseHeader, isHead bool) {
+	n := h.ContentLength()
+	switch code := h.StatusCode(); {
+	case isHead || code == fasthttp.StatusNoContent || code == fasthttp.StatusNotModified || n == 0:
+		r.framing = framedEmpty
+	case n > 0:
+		r.framing, r.left = framedByLength, int64(n)
+	case n == -1:
+		r.framing = framedByChunks
+	default:
+		r.framing, r.close = framedByClose, true
+	}
+}
+
+// meter taps the answers of model calls.
+func (x *exchange) meter(coding string) {
+	if x.dialect == nil || !x.sent.logged {
+		return
+	}
+	r := &x.relay
+	r.meter = x.dialect.Meter(x.endpoint, r.stream)
+	if f, ok := r.meter.(dialect.UsageFilter); ok && x.plan.askUsage && r.stream && coding == "" {
+		r.filter = f
+		return
+	}
+	if coding != "" {
+		r.meter = dialect.Decoding(r.meter, coding)
+	}
+}
+
+// cleanHead takes out of an answer what belongs to the provider's connection.
+func (x *exchange) cleanHead(h *fasthttp.ResponseHeader) {
+	var drop [][]byte
+	for name, value := range h.All() {
+		switch {
+		case is(name, "connection"):
+			drop = append(append(drop, name), listed(value)...)
+		case is(name, "keep-alive"), is(name, "proxy-authenticate"), is(name, "proxy-connection"),
+			is(name, "te"), is(name, "trailer"), is(name, "upgrade"):
+			drop = append(drop, name)
+		case is(name, "request-id"), is(name, "x-request-id"):
+			x.relay.upstreamID = string(value)
+		}
+	}
+	for _, name := range drop {
+		h.DelBytes(name)
+	}
+}
+
+func listed(connection []byte) [][]byte {
+	var h head
+	h.list(connection)
+	return h.connection
+}
+
+// label adds our headers to the answer of a model call.
+func (x *exchange) label(h *fasthttp.ResponseHeader) {
+	if x.dialect == nil {
+		return
+	}
+	h.Set("x-preface-request", x.id)
+	if x.epoch == nil {
+		h.Set("x-preface-prefix", "bare; "+x.plan.why)
+		return
+	}
+	h.Set("x-preface-session", x.ident.Session)
+	h.Set("x-preface-epoch", itoa(x.epoch.Number))
+	if x.plan.inject {
+		h.Set("x-preface-prefix", x.epoch.Prefix)
+	} else {
+		h.Set("x-preface-prefix", "bare; "+x.plan.why)
+	}
+}

@@ -1,0 +1,103 @@
+package telemetry
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/seed-9236c7ca/preface/proxy/usage"
+)
+
+// Counters are the proxy's metrics. All methods may be called from any number
+// of goroutines.
+type Counters struct {
+	reg *prometheus.Registry
+
+	requests, refused, passthrough, prefixes, tokens *prometheus.CounterVec
+	panics, composeFailed, bytesChanged              prometheus.Counter
+}
+
+// New returns counters at zero, in a registry of their own.
+func New() *Counters {
+	c := &Counters{
+		reg:           prometheus.NewRegistry(),
+		requests:      vec("preface_requests_total", "Requests by route and by how they ended.", "route", "end"),
+		refused:       vec("preface_refused_total", "Requests that Preface answered itself, by reason.", "reason"),
+		passthrough:   vec("preface_passthrough_total", "Model calls passed on untouched because no place for a prefix could be found in them, by reason.", "reason"),
+		prefixes:      vec("preface_prefix_total", "Model calls by what was done: inject, or bare with the reason.", "route", "decision"),
+		tokens:        vec("preface_tokens_total", "Tokens as reported by providers, in disjoint classes.", "dialect", "class"),
+		panics:        counter("preface_panics_total", "Requests that ended in a panic of ours."),
+		composeFailed: counter("preface_compose_failed_total", "Sessions whose contributors gave no prefix."),
+		bytesChanged:  counter("preface_bytes_changed_outside_splice_total", "Requests whose bytes outside the inserted ranges were not the client's. Any value above 0 is a fault of Preface."),
+	}
+	c.reg.MustRegister(c.requests, c.refused, c.passthrough, c.prefixes, c.tokens, c.panics, c.composeFailed, c.bytesChanged,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return c
+}
+
+func vec(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+}
+
+// Gauge adds a metric that is asked for its value when metrics are read.
+func (c *Counters) Gauge(name, help string, value func() float64) {
+	c.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+// CounterFunc adds a counter that somebody else keeps.
+func (c *Counters) CounterFunc(name, help string, value func() float64) {
+	c.reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
+}
+
+// Registry is where the metrics are, for tests.
+func (c *Counters) Registry() *prometheus.Registry { return c.reg }
+
+// Handler serves the metrics in Prometheus' text format.
+func (c *Counters) Handler() http.Handler {
+	return promhttp.HandlerFor(c.reg, promhttp.HandlerOpts{})
+}
+
+// Request counts a request that ended.
+func (c *Counters) Request(route, end string) { c.requests.WithLabelValues(route, end).Inc() }
+
+// Refused counts an answer of our own.
+func (c *Counters) Refused(reason string) { c.refused.WithLabelValues(reason).Inc() }
+
+// Passthrough counts a model call in which no place for a prefix was found.
+func (c *Counters) Passthrough(reason string) { c.passthrough.WithLabelValues(reason).Inc() }
+
+// Prefix counts a model call by what was done to it.
+func (c *Counters) Prefix(route string, injected bool, why string) {
+	decision := "inject"
+	if !injected {
+		decision = "bare_" + why
+	}
+	c.prefixes.WithLabelValues(route, decision).Inc()
+}
+
+// Tokens adds a provider's count. Classes that were not reported add nothing.
+func (c *Counters) Tokens(dialect string, u usage.Usage) {
+	for class, n := range map[string]usage.Count{
+		"fresh": u.Fresh, "cache_read": u.CacheRead, "cache_write_5m": u.Write5m, "cache_write_1h": u.Write1h,
+		"cache_write_30m": u.Write30m, "cache_write_other": u.WriteOther, "output": u.Output,
+	} {
+		if n.Known {
+			c.tokens.WithLabelValues(dialect, class).Add(float64(n.N))
+		}
+	}
+}
+
+// Panic counts a fault of ours.
+func (c *Counters) Panic() { c.panics.Inc() }
+
+// ComposeFailed counts a session whose contributors gave no prefix.
+func (c *Counters) ComposeFailed() { c.composeFailed.Inc() }
+
+// BytesChanged counts a broken promise I3.
+func (c *Counters) BytesChanged() { c.bytesChanged.Inc() }

@@ -1,0 +1,114 @@
+package proxy
+
+import (
+	"context"
+	"encoding/hex"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/seed-9236c7ca/preface/logsink"
+	"github.com/seed-9236c7ca/preface/proxy/internal/lineage"
+)
+
+// maxThreads bounds the threads that a process remembers. One that was
+// forgotten is read from the log when it goes on.
+const maxThreads = 100_000
+
+type threadKey struct {
+	logsink.Key
+	epoch int
+	name  string
+}
+
+// A thread is what a process remembers of one line of history, to number its
+// requests and to see its header change. It is never truth: the log is.
+type thread struct {
+	mu sync.Mutex // guards the following
+
+	number  int64            // of the last request
+	header  string           // id of the header in force, "" before the first
+	parts   [3]lineage.Point // of system, tools and parameters of that header
+	old     []logsink.Part   // of that header as the log has it, until it was compared
+	last    lineage.Point    // history of the last request
+	bare    string           // why the thread goes bare, "" if it does not
+	decided bool
+}
+
+// threads are those that this process remembers.
+type threads struct {
+	cache   *lru.Cache[threadKey, *thread]
+	evicted atomic.Bool // one was forgotten
+}
+
+func newThreads() *threads {
+	ts := &threads{}
+	c, err := lru.NewWithEvict(maxThreads, func(threadKey, *thread) { ts.evicted.Store(true) })
+	if err != nil {
+		panic("BUG: " + err.Error()) // only for a size below 1
+	}
+	ts.cache = c
+	return ts
+}
+
+// get returns the thread under a key. One that is new to this process is read
+// from the log, unless the epoch began here, so that the log can know no more.
+// If the log does not answer, the thread counts from one again, which costs a
+// repeated header snapshot and no more.
+func (ts *threads) get(ctx context.Context, log logsink.Log, k threadKey, born bool) *thread {
+	if t, ok := ts.cache.Get(k); ok {
+		return t
+	}
+	t := &thread{}
+	if !born || ts.evicted.Load() {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if req, header, err := log.Last(ctx, k.Key, k.name); err == nil && req.Epoch == k.epoch {
+			t.resume(req, header)
+		}
+	}
+	if prev, loaded, _ := ts.cache.PeekOrAdd(k, t); loaded {
+		return prev
+	}
+	return t
+}
+
+// resume continues a thread of an earlier process, or one that was forgotten.
+func (t *thread) resume(req *logsink.Request, header *logsink.Header) {
+	t.number, t.decided = req.Number, true
+	if req.Decision == logsink.Bare && req.Why == whySide {
+		t.bare = req.Why
+	}
+	if header != nil {
+		t.header, t.old = header.ID, header.Parts
+	}
+	_, _ = hex.Decode(t.last[:], []byte(req.Lineage)) // an unreadable one only finds nothing
+}
+
+// decide fixes, with the thread's first request, whether it goes bare, and
+// returns what was fixed.
+func (t *thread) decide(bare string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.decided {
+		t.bare, t.decided = bare, true
+	}
+	return t.bare
+}
+
+// continues reports whether a history goes on from the thread's last request.
+func (t *thread) continues(history []lineage.Point) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last.IsZero() {
+		return false
+	}
+	for i := len(history) - 1; i >= 0; i-- {
+		if history[i] == t.last {
+			return true
+		}
+	}
+	return false
+}

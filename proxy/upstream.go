@@ -1,0 +1,199 @@
+package proxy
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttpproxy"
+
+	"github.com/seed-9236c7ca/preface/internal/failpoint"
+	"github.com/seed-9236c7ca/preface/proxy/internal/wire"
+)
+
+// An upstream is one provider: where it is and a pool of connections to it.
+// Connections are fasthttp's to pool; what is written to them is ours, since
+// only so can a body go out in parts and a request be cancelled.
+type upstream struct {
+	base   *url.URL // immutable
+	pool   *fasthttp.HostClient
+	dialer fasthttp.DialFunc
+	watch  *wire.Watcher
+	times  Timeouts
+	tls    *tls.Config // nil for plain HTTP
+}
+
+func newUpstream(base string, limits Limits, times Timeouts, watch *wire.Watcher) (*upstream, error) {
+	u, err := parseUpstream(base)
+	if err != nil {
+		return nil, err
+	}
+	up := &upstream{base: u, watch: watch, times: times}
+	secure := u.Scheme == "https"
+	if secure {
+		up.tls = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
+	}
+	d := &fasthttpproxy.Dialer{DialDualStack: true, Timeout: times.Connect, ConnectTimeout: times.Connect}
+	if up.dialer, err = d.GetDialFuncForTLS(true, secure); err != nil {
+		return nil, fmt.Errorf("cannot use HTTP_PROXY or HTTPS_PROXY for %s: %w", u.Host, err)
+	}
+	up.pool = &fasthttp.HostClient{
+		Addr:                fasthttp.AddMissingPort(u.Host, secure),
+		Dial:                up.dial,
+		MaxConns:            limits.Upstream,
+		MaxConnWaitTimeout:  2 * time.Second,
+		MaxIdleConnDuration: times.UpstreamKeep,
+		ReadBufferSize:      16 << 10, // bounds the head of an answer
+		WriteBufferSize:     16 << 10,
+	}
+	return up, nil
+}
+
+// dial opens, wraps and, if need be, secures a connection.
+func (u *upstream) dial(addr string) (net.Conn, error) {
+	c, err := u.dialer(addr)
+	if err != nil {
+		return nil, err
+	}
+	wc, err := wire.NewConn(c, u.watch, u.times.StreamIdle)
+	if err != nil || u.tls == nil {
+		return wc, err
+	}
+	if err := wc.SetDeadline(time.Now().Add(u.times.Connect)); err != nil {
+		return nil, closing(wc, err)
+	}
+	tc := tls.Client(wc, u.tls)
+	if err := tc.Handshake(); err != nil {
+		return nil, closing(wc, fmt.Errorf("cannot secure the connection to %s: %w", u.base.Host, err))
+	}
+	if err := wc.SetDeadline(time.Time{}); err != nil {
+		return nil, closing(wc, err)
+	}
+	return tc, nil
+}
+
+func closing(c net.Conn, err error) error {
+	_ = c.Close() // err says more
+	return err
+}
+
+// target is the request target for a path and query: the client's, below the
+// upstream's own path. A /v1 that both have stands there once.
+func (u *upstream) target(path string, query []byte) string {
+	base := strings.TrimSuffix(u.base.Path, "/")
+	if strings.HasSuffix(base, "/v1") && (path == "/v1" || strings.HasPrefix(path, "/v1/")) {
+		path = path[len("/v1"):]
+	}
+	if len(query) > 0 {
+		return base + path + "?" + string(query)
+	}
+	return base + path
+}
+
+// A link is one connection to a provider while one request has it.
+type link struct {
+	conn net.Conn      // to write to: plain, or TLS
+	wire *wire.Conn    // under it
+	br   *bufio.Reader // for the head of the answer; nil once that is read
+	pool *fasthttp.HostClient
+	give func(reuse bool) // back to the pool
+}
+
+// acquire takes a connection out of the pool, or opens one. A pooled one that
+// the provider has closed meanwhile is thrown away: nothing was sent on it.
+func (u *upstream) acquire() (*link, error) {
+	for {
+		failpoint.Hit(failpoint.BeforeDial)
+		cc, err := u.pool.AcquireConn(0, false)
+		if err != nil {
+			return nil, err
+		}
+		l := &link{conn: cc.Conn(), wire: wire.Of(cc.Conn()), pool: u.pool}
+		if l.wire.Used.Load() && l.wire.Gone() {
+			u.pool.CloseConn(cc)
+			continue
+		}
+		l.wire.Used.Store(true)
+		l.br = u.pool.AcquireReader(l.conn)
+		l.give = func(reuse bool) {
+			if reuse && !l.wire.Gone() {
+				u.pool.ReleaseConn(cc)
+			} else {
+				u.pool.CloseConn(cc)
+			}
+		}
+		return l, nil
+	}
+}
+
+// rest moves what was read beyond the answer's head into buf, and lets go of
+// the reader: from here on the body is read straight from the connection. It
+// returns the bytes moved; buf must hold them all.
+func (l *link) rest(buf []byte) []byte {
+	n, _ := l.br.Read(buf[:l.br.Buffered()]) // buffered bytes are there
+	l.pool.ReleaseReader(l.br)
+	l.br = nil
+	return buf[:n]
+}
+
+// done gives the link back. reuse says that the whole answer was read.
+func (l *link) done(reuse bool) {
+	if l.br != nil {
+		l.pool.ReleaseReader(l.br)
+		l.br = nil
+	}
+	l.give(reuse)
+}
+
+// write sends the parts of a request. n is how many bytes may have left; only
+// when it is 0 may the request be sent again elsewhere.
+func (l *link) write(u *upstream, parts net.Buffers) (n int64, err error) {
+	if failpoint.Enabled {
+		return l.writeSlowly(parts)
+	}
+	if u.tls == nil {
+		return l.wire.WriteBuffers(&parts)
+	}
+	// Small parts share a TLS record; large ones pass through the writer.
+	bw := u.pool.AcquireWriter(l.conn)
+	defer u.pool.ReleaseWriter(bw)
+	for _, p := range parts {
+		m, err := bw.Write(p)
+		if n += int64(m); err != nil {
+			return n, err
+		}
+	}
+	return n, bw.Flush()
+}
+
+// writeSlowly writes part by part, and the last one in two, so that a failpoint
+// can lie between.
+func (l *link) writeSlowly(parts net.Buffers) (n int64, err error) {
+	last := parts[len(parts)-1]
+	parts = append(parts[:len(parts)-1:len(parts)-1], last[:len(last)/2], last[len(last)/2:])
+	for i, p := range parts {
+		m, err := l.conn.Write(p)
+		if n += int64(m); err != nil {
+			return n, err
+		}
+		switch i {
+		case 0:
+			failpoint.Hit(failpoint.HeadSent)
+		case len(parts) - 2:
+			failpoint.Hit(failpoint.BodyHalf)
+		}
+	}
+	return n, nil
+}
+
+// abort ends the link at once, from any goroutine; reads and writes under way
+// fail. The link must still be given back.
+func (l *link) abort() { _ = l.wire.Abort() } // there is nobody to tell
+
+// close stops the pool's connections.
+func (u *upstream) close() { u.pool.CloseIdleConnections() }
