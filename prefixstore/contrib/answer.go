@@ -10,8 +10,9 @@ import (
 
 // parseAnswer reads the answer of a service: {"messages":[…]} or the bare list,
 // each message an object with a text and, if it wants, a role. Members it does
-// not know are its own business; a list that is null is empty. Its errors quote
-// nothing of the answer. The messages share no memory with b.
+// not know are its own business; a list that is null is empty; half a surrogate
+// pair becomes U+FFFD. Its errors quote nothing of the answer. The messages
+// share no memory with b.
 func parseAnswer(b []byte) ([]Message, error) {
 	if !utf8.Valid(b) {
 		return nil, errors.New("it is not valid UTF-8")
@@ -59,7 +60,7 @@ func notJSON(err error) error {
 	}
 	var t *json.UnmarshalTypeError
 	if errors.As(err, &t) {
-		return fmt.Errorf("it is no list of messages: unexpected %s at byte %d", t.Value, t.Offset)
+		return fmt.Errorf("it is no list of messages: unexpected %s", t.Value)
 	}
 	return errors.New("it is no list of messages")
 }

@@ -122,13 +122,16 @@ func (h *httpService) post(ctx context.Context, s Session) ([]byte, error) {
 func quotable(err error) error {
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
+	var noTLS tls.RecordHeaderError
 	switch {
 	case errors.As(err, &op):
 		return op
 	case errors.As(err, &cert):
 		return cert
+	case errors.As(err, &noTLS):
+		return noTLS
 	}
-	for _, known := range []error{context.Canceled, context.DeadlineExceeded, http.ErrSchemeMismatch, io.EOF, io.ErrUnexpectedEOF} {
+	for _, known := range []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF} {
 		if errors.Is(err, known) {
 			return known
 		}

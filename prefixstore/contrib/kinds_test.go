@@ -23,6 +23,7 @@ var update = flag.Bool("update", false, "rewrite testdata/kinds.golden")
 // must not use it for loopback.
 func TestMain(m *testing.M) {
 	os.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	os.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	goleak.VerifyTestMain(m)
 }
 

@@ -109,13 +109,18 @@ func (k *skills) read(ctx context.Context) ([]skill, error) {
 	return all, nil
 }
 
-// readSkill reads what the skill in a folder says of itself.
+// readSkill reads what the skill in a folder says of itself, at the beginning
+// of its file.
 func readSkill(folder, dir string) (skill, error) {
 	open := func() (*os.File, error) { return os.OpenFile(filepath.Join(folder, dir, skillFile), readOnly, 0) }
 	b, err := readRegular(open, maxFrontMatter)
 	if err != nil && !errors.Is(err, errLong) {
 		return skill{}, err
 	}
+	return newSkill(dir, b)
+}
+
+func newSkill(dir string, b []byte) (skill, error) {
 	m, err := parseFrontMatter(b)
 	if err != nil {
 		return skill{}, err

@@ -91,7 +91,7 @@ var rules = []rule{
 	{"nonce", regexp.MustCompile(`(?i)\b([0-9a-f]{32,})\b`), place.isNonce},
 	{"nonce", regexp.MustCompile(`\b(01[0-9A-HJKMNP-TV-Z]{24})\b`), place.isRandom},
 	{"nonce", regexp.MustCompile(`\b((?:req|msg|sess|session|run|trace|resp|chatcmpl)[_-][0-9A-Za-z]{12,})\b`), place.isID},
-	{"counter", regexp.MustCompile(`(?i)\b((?:request|run|session|attempt|iteration|invocation|execution|build) ?(?:#|no\. ?|number )\d+)\b`), always},
+	{"counter", regexp.MustCompile(`(?i)\b((?:request|run|session|attempt|iteration|invocation|execution|build) ?(?:#|no\. ?|number )\d+)\b`), place.isCounter},
 	{"counter", regexp.MustCompile(`(?i)\b((?:request|run|invocation) \d+)(?:[.,;)\]]?(?:\s|$))`), place.endsClause},
 	{"counter", regexp.MustCompile(`(?i)\b((?:counter|(?:request|run|session|build|invocation)[_-](?:count|number|no|id|counter))\s?[:=]\s?\d+)\b`), always},
 }
@@ -106,8 +106,9 @@ func (p place) isDate() bool {
 
 var (
 	versionBefore = regexp.MustCompile(`(?i)version\W{0,4}$|^#+ .*\d+\.\d+`)
-	anyYear       = regexp.MustCompile(year)
+	anyYear       = regexp.MustCompile(`(?:19|20)\d\d`)
 	nameAfter     = regexp.MustCompile(`^(?:[-/_]|\.\w)`)
+	numbered      = regexp.MustCompile(`(?i)(?:merge|pull|feature|change)[ -]$`)
 	checksum      = regexp.MustCompile(`(?i)sha|md5|digest|checksum|commit|@$`)
 )
 
@@ -120,9 +121,13 @@ func (p place) recentYear() bool {
 	return this-1 <= y && y <= this+1
 }
 
-// isTime passes over the bounds of a day and pieces of addresses.
+// isTime passes over the bounds of a day, pieces of addresses, and the time of
+// an old date.
 func (p place) isTime() bool {
-	return p.text != "00:00:00" && p.text != "23:59:59" &&
+	before := p.before[max(0, len(p.before)-len("2026-11-30T ")):]
+	after := p.after[:min(len(p.after), len(" CEST 2026"))]
+	near := place{text: before + after, now: p.now}
+	return near.recentYear() && p.text != "00:00:00" && p.text != "23:59:59" &&
 		!endsIn(p.before, ":.-/") && !strings.HasPrefix(p.after, ":")
 }
 
@@ -141,7 +146,7 @@ func (p place) isTimestamp() bool {
 
 // isNonce passes over commit ids and checksums, which name what stands still.
 func (p place) isNonce() bool {
-	commit := len(p.text) == 40 && p.text == strings.ToLower(p.text)
+	commit := len(p.text) == 40
 	return !commit && !checksum.MatchString(p.line()) && p.isRandom()
 }
 
@@ -161,6 +166,9 @@ func (p place) isRandom() bool {
 	}
 	return letter && len(distinct) >= 8
 }
+
+// isCounter passes over what people number.
+func (p place) isCounter() bool { return !numbered.MatchString(p.before) }
 
 // endsClause tells "run 17." from "run 3 tests".
 func (p place) endsClause() bool {
