@@ -1,6 +1,10 @@
 package logsink
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+)
 
 // Version is the version of the record layout that this build writes. Readers
 // ignore unknown fields of the same version and refuse a higher one.
@@ -82,6 +86,12 @@ type Rendering struct {
 	Size   int    `json:"size"`   // len(Bytes)
 	Blob   Digest `json:"blob"`   // where a log stores Bytes
 	Bytes  []byte `json:"-"`      // filled by Freeze and Current
+}
+
+// NewRendering returns the rendering of b, which it keeps.
+func NewRendering(name string, b []byte) Rendering {
+	sum := sha256.Sum256(b)
+	return Rendering{Name: name, SHA256: hex.EncodeToString(sum[:]), Size: len(b), Blob: Sum(b), Bytes: b}
 }
 
 // A Contribution says what one contributor gave to a prefix.
@@ -228,6 +238,7 @@ const (
 // not 0.
 type Usage struct {
 	Fresh      *int64 `json:"fresh,omitempty"`
+	Unsplit    *int64 `json:"unsplit,omitempty"` // input not told apart into fresh and read
 	CacheRead  *int64 `json:"cache_read,omitempty"`
 	Write5m    *int64 `json:"cache_write_5m,omitempty"`
 	Write1h    *int64 `json:"cache_write_1h,omitempty"`

@@ -94,6 +94,7 @@ func appendUsage(dst []byte, u *Usage) []byte {
 	dst = append(dst, `,"usage":`...)
 	open := len(dst)
 	dst = appendIntPtr(dst, `,"fresh":`, u.Fresh)
+	dst = appendIntPtr(dst, `,"unsplit":`, u.Unsplit)
 	dst = appendIntPtr(dst, `,"cache_read":`, u.CacheRead)
 	dst = appendIntPtr(dst, `,"cache_write_5m":`, u.Write5m)
 	dst = appendIntPtr(dst, `,"cache_write_1h":`, u.Write1h)

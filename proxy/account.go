@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"os"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -12,12 +13,27 @@ import (
 
 // conclude says how a relayed answer ended, and records it.
 func (r *relay) conclude() {
-	rep := dialect.Report{}
-	if r.meter != nil {
-		rep = r.meter.Report()
-	}
+	rep := r.report()
 	end, detail := r.end(&rep)
 	r.x.finishRecord(end, detail, &rep)
+}
+
+// report asks the meter, whose faults are counted and change nothing else.
+func (r *relay) report() (rep dialect.Report) {
+	if r.meter == nil {
+		return rep
+	}
+	defer r.x.s.guardMeter(&r.meter)
+	return r.meter.Report()
+}
+
+// guardMeter drops a meter that panicked. It is deferred around its calls.
+func (s *Server) guardMeter(m *dialect.Meter) {
+	if p := recover(); p != nil {
+		*m = nil
+		s.counters.Panic()
+		s.log.Error("BUG: panic in a usage meter; the answer goes on unmeasured", "stack", string(debug.Stack()))
+	}
 }
 
 // end names the end. A client that leaves after the terminal event has had its
@@ -37,7 +53,7 @@ func (r *relay) end(rep *dialect.Report) (end, detail string) {
 			return logsink.EndStalled, ""
 		}
 		return logsink.EndCut, ""
-	case r.stream && r.meter != nil && !rep.Terminal:
+	case r.stream && r.meter != nil && !rep.Terminal && !rep.Blind:
 		return logsink.EndNoTerminal, ""
 	}
 	return logsink.EndComplete, ""
@@ -81,7 +97,7 @@ func recordUsage(u usage.Usage) *logsink.Usage {
 		return nil
 	}
 	return &logsink.Usage{
-		Fresh: known(u.Fresh), CacheRead: known(u.CacheRead),
+		Fresh: known(u.Fresh), CacheRead: known(u.CacheRead), Unsplit: known(u.Unsplit),
 		Write5m: known(u.Write5m), Write1h: known(u.Write1h), Write30m: known(u.Write30m), WriteOther: known(u.WriteOther),
 		Output: known(u.Output), Reasoning: known(u.Reasoning),
 	}

@@ -59,7 +59,7 @@ func (x *exchange) find(path string) error {
 
 // family is the API family that the request's headers point to, if they do.
 func (x *exchange) family() string {
-	if x.head.get("anthropic-version") != nil || x.head.get("x-api-key") != nil {
+	if len(x.head.get("anthropic-version")) > 0 || len(x.head.get("x-api-key")) > 0 {
 		return "anthropic"
 	}
 	return ""

@@ -132,9 +132,15 @@ func (r *relay) pass(w io.Writer, data []byte) error {
 	// The meter hears of bytes that the client no longer took, too: they were
 	// paid for.
 	if r.filter == nil && r.meter != nil {
-		r.meter.Write(data)
+		r.measure(data)
 	}
 	return r.sendErr
+}
+
+// measure feeds the meter.
+func (r *relay) measure(data []byte) {
+	defer r.x.s.guardMeter(&r.meter)
+	r.meter.Write(data)
 }
 
 // write sends bytes to the client, in two halves where a failpoint may lie
@@ -181,9 +187,6 @@ func (r *relay) Close() error {
 	}
 	failpoint.Hit(failpoint.BeforeRecord)
 	r.conclude()
-	if m, ok := r.meter.(io.Closer); ok {
-		_ = m.Close() // a meter has nothing to say any more
-	}
 	x.detach(r.ended && !r.close && r.sendErr == nil)
 	x.finish()
 	return nil

@@ -39,6 +39,9 @@ func newUpstream(base string, limits Limits, times Timeouts, watch *wire.Watcher
 		up.tls = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
 	}
 	d := &fasthttpproxy.Dialer{DialDualStack: true, Timeout: times.Connect, ConnectTimeout: times.Connect}
+	// Go resolves and tries addresses itself; fasthttp's cache of them has a
+	// goroutine that nothing stops.
+	d.DisableDNSResolution = true
 	if up.dialer, err = d.GetDialFuncForTLS(true, secure); err != nil {
 		return nil, fmt.Errorf("cannot use HTTP_PROXY or HTTPS_PROXY for %s: %w", u.Host, err)
 	}
