@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,57 @@ func fields(t *rapid.T, line []byte) map[string]any {
 	}
 	delete(m, "kind")
 	return m
+}
+
+// A field that is added to a record and forgotten in the encoder shows here.
+func TestAppendJSONKnowsEveryField(t *testing.T) {
+	for _, kind := range []Kind{KindAnchor, KindHeader, KindRequest, KindResponse} {
+		r, into := newRecord(kind)
+		fill(reflect.ValueOf(into).Elem())
+		var want, got map[string]any
+		reference, err := json.Marshal(into)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(json.Unmarshal(reference, &want), json.Unmarshal(r.AppendJSON(nil), &got)); err != nil {
+			t.Fatal(err)
+		}
+		delete(got, "kind")
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("AppendJSON of a %s differs from its fields (-fields +line):\n%s", kind, d)
+		}
+	}
+}
+
+// fill sets every field to something that is not its zero value.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if at, ok := v.Addr().Interface().(*time.Time); ok {
+			*at = time.Unix(1, 2).UTC()
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0))
+		fill(v.Index(1))
+	case reflect.Array:
+		fill(v.Index(0))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Uint8:
+		v.SetUint(7)
+	default:
+		v.SetInt(3)
+	}
 }
 
 func TestAppendJSONOddTimes(t *testing.T) {
@@ -240,7 +292,7 @@ func drawRecord(t *rapid.T, str *rapid.Generator[string]) Record {
 		return Record{Header: h}
 	}
 	a := &Anchor{V: Version, Key: key, Epoch: n("epoch"), Reason: s("reason"), Decision: s("decision"), Why: s("why"), Prefix: s("prefix"),
-		Route: s("route"), Source: s("source"), Config: s("config"), Preface: s("preface"), Time: when}
+		Route: s("route"), Source: s("source"), Resume: s("resume"), Config: s("config"), Preface: s("preface"), Time: when}
 	for range rapid.IntRange(0, 2).Draw(t, "messages") {
 		a.Messages = append(a.Messages, Message{s("role"), s("text")})
 		a.Renderings = append(a.Renderings, Rendering{Name: s("name"), SHA256: s("sha"), Size: n("size"), Blob: digest()})
@@ -257,7 +309,7 @@ func drawUsage(t *rapid.T) *Usage {
 		n := rapid.Int64().Draw(t, name)
 		return &n
 	}
-	return &Usage{opt("fresh"), opt("read"), opt("5m"), opt("1h"), opt("30m"), opt("other"), opt("output"), opt("reasoning")}
+	return &Usage{opt("fresh"), opt("unsplit"), opt("read"), opt("5m"), opt("1h"), opt("30m"), opt("other"), opt("output"), opt("reasoning")}
 }
 
 func sampleKey(n int) Key {
