@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
+	"github.com/seed-9236c7ca/preface/proxy/dialect/dialecttest"
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
 )
 
@@ -78,16 +79,21 @@ func BenchmarkRead(b *testing.B) {
 // TestReadAllocatesNothing: a Request that is read into again has all its room.
 func TestReadAllocatesNothing(t *testing.T) {
 	for _, name := range dialect.Names() {
-		d, _ := dialect.Get(name)
-		doc := scan(t, d, agentBody(name, 100<<10))
-		var r dialect.Request
-		allocs := testing.AllocsPerRun(20, func() {
-			if err := d.Read(doc, dialect.Turn, &r); err != nil {
-				t.Fatal(err)
+		bodies := map[string][]byte{"agent": agentBody(name, 100<<10)}
+		for _, c := range dialecttest.Cases(t, name) {
+			bodies[c.Name] = c.Body
+		}
+		d, r := get(t, name), new(dialect.Request)
+		for c, body := range bodies {
+			doc := scan(t, d, body)
+			allocs := testing.AllocsPerRun(10, func() {
+				if err := d.Read(doc, dialect.Turn, r); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if allocs != 0 {
+				t.Errorf("%s: Read of %s made %v allocations, want 0", name, c, allocs)
 			}
-		})
-		if allocs != 0 {
-			t.Errorf("%s: Read made %v allocations, want 0", name, allocs)
 		}
 	}
 }
