@@ -168,6 +168,7 @@ func appendAnchor(dst []byte, a *Anchor) []byte {
 	dst = appendContributors(dst, a.Contributors)
 	dst = appendOptStr(dst, `,"route":`, a.Route)
 	dst = appendOptStr(dst, `,"source":`, a.Source)
+	dst = appendOptStr(dst, `,"resume":`, a.Resume)
 	dst = appendOptStr(dst, `,"config":`, a.Config)
 	dst = appendOptStr(dst, `,"preface":`, a.Preface)
 	dst = appendTime(dst, `,"time":`, a.Time)

@@ -1,0 +1,167 @@
+package logsink
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Config says where the log is and how sure it must be. The zero value of a
+// field is its default, except in Retention: see there and DefaultConfig.
+type Config struct {
+	// Path is where the log is: the path of a SQLite file, or a URL whose
+	// scheme names another backend ("sqlite:preface.db" is the same as
+	// "preface.db"). Default "preface.db" in the working directory.
+	Path string `yaml:"path"`
+	// Requests says when request and response records are on disk: "async"
+	// (default) within 100 ms, through a bounded queue; "sync" before the
+	// request goes upstream. Anchors are always synchronous.
+	Requests string `yaml:"requests"`
+	// Queue is how many records may wait in the queue of "async" before more of
+	// them are dropped and counted. Default 65536.
+	Queue int `yaml:"queue"`
+	// BusyTimeout is how long to wait while another process holds the log's
+	// write lock. Default 1s.
+	BusyTimeout time.Duration `yaml:"busy_timeout"`
+	// Sync is "full" (default): what was acknowledged survives a loss of power;
+	// or "normal": it survives a crash of the program, and a loss of power may
+	// take back the last moments. Only "full" keeps promise I1 on any crash.
+	Sync string `yaml:"sync"`
+	// Retention limits age and size.
+	Retention Retention `yaml:"retention"`
+}
+
+// Values of Config.Requests and Config.Sync.
+const (
+	RequestsAsync = "async"
+	RequestsSync  = "sync"
+	SyncFull      = "full"
+	SyncNormal    = "normal"
+)
+
+// DefaultPath is where the log is if nothing else is said.
+const DefaultPath = "preface.db"
+
+// DefaultConfig returns the configuration to decode a file into.
+func DefaultConfig() Config {
+	return Config{Retention: Retention{MaxAge: 30 * 24 * time.Hour, Live: defaultLive}}.withDefaults()
+}
+
+const defaultLive = 7 * 24 * time.Hour
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.Path, DefaultPath)
+	setDefault(&c.Requests, RequestsAsync)
+	setDefault(&c.Queue, 65536)
+	setDefault(&c.BusyTimeout, time.Second)
+	setDefault(&c.Sync, SyncFull)
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Check reports the first setting that cannot be.
+func (c Config) Check() error {
+	c = c.withDefaults()
+	if c.Requests != RequestsAsync && c.Requests != RequestsSync {
+		return fmt.Errorf("log.requests is %q, must be %s or %s", c.Requests, RequestsAsync, RequestsSync)
+	}
+	if c.Sync != SyncFull && c.Sync != SyncNormal {
+		return fmt.Errorf("log.sync is %q, must be %s or %s", c.Sync, SyncFull, SyncNormal)
+	}
+	if c.Queue < 0 || c.BusyTimeout < 0 {
+		return fmt.Errorf("log.queue is %d and log.busy_timeout %s, neither may be negative", c.Queue, c.BusyTimeout)
+	}
+	if r := c.Retention; r.MaxAge < 0 || r.MaxBytes < 0 || r.Live < 0 {
+		return fmt.Errorf("log.retention has a negative limit: %+v", r)
+	}
+	_, _, err := backend(c.Path)
+	return err
+}
+
+// A Backend opens one kind of log. Path is what follows the scheme in
+// Config.Path.
+type Backend struct {
+	Open       func(ctx context.Context, path string, c Config) (Log, error)
+	OpenReader func(ctx context.Context, path string, c Config) (Reader, error)
+}
+
+var backends = struct {
+	sync.RWMutex
+	m map[string]Backend
+}{m: map[string]Backend{}}
+
+// Register makes a backend known by its URL scheme. It is called from init
+// functions; a scheme that is taken panics.
+func Register(scheme string, b Backend) {
+	backends.Lock()
+	defer backends.Unlock()
+	if _, taken := backends.m[scheme]; taken {
+		panic("BUG: two log backends are named " + scheme)
+	}
+	backends.m[scheme] = b
+}
+
+// Schemes returns the names of all backends, sorted.
+func Schemes() []string {
+	backends.RLock()
+	defer backends.RUnlock()
+	return slices.Sorted(maps.Keys(backends.m))
+}
+
+// Open opens the log for writing and makes it if it is not there. The errors of
+// errors.go tell apart what may be wrong with it; their text is one line that
+// says what to do, and a log that could not be opened is as it was.
+func Open(ctx context.Context, c Config) (Log, error) {
+	c = c.withDefaults()
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	b, path, err := backend(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	return b.Open(ctx, path, c)
+}
+
+// OpenReader opens a log that is there, to read only. Another process may be
+// writing it.
+func OpenReader(ctx context.Context, c Config) (Reader, error) {
+	c = c.withDefaults()
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	b, path, err := backend(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	return b.OpenReader(ctx, path, c)
+}
+
+// A scheme has two letters at least, so that C:\preface.db is a path.
+var schemeRx = regexp.MustCompile(`^([a-z][a-z0-9+.-]+):(.*)$`)
+
+func backend(path string) (b Backend, rest string, err error) {
+	scheme, rest := "sqlite", path
+	if m := schemeRx.FindStringSubmatch(path); m != nil {
+		scheme, rest = m[1], m[2]
+	}
+	backends.RLock()
+	b, ok := backends.m[scheme]
+	backends.RUnlock()
+	if !ok {
+		return b, "", fmt.Errorf("cannot open log %q: no backend is named %q, there are %s (a file of that name is ./%s)",
+			path, scheme, strings.Join(Schemes(), ", "), path)
+	}
+	return b, rest, nil
+}

@@ -1,0 +1,313 @@
+package logtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/seed-9236c7ca/preface/logsink"
+)
+
+func appendOrder(t testing.TB, b Backend) {
+	l := b.Open(t)
+	var want []logsink.Record
+	h, blob := Header(alice, "main", "h1", "system")
+	want = append(want, h)
+	for i := range 40 {
+		thread := fmt.Sprintf("thread-%d", i%3)
+		id := fmt.Sprintf("r%d", i)
+		want = append(want, Request(alice, thread, id, "h1", i), Response(alice, thread, id))
+	}
+	appendBlobs(t, l, want[:1], []logsink.Blob{blob})
+	for portion := range slices.Chunk(want[1:], 7) {
+		appendAll(t, l, append(portion, Request(bob, "main", portion[0].ID(), "", 1))...)
+	}
+	r := b.Reader(t)
+	got, cursors := records(t, r, alice, 0)
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		t.Fatalf("Records differ (-want +got):\n%.2000s", d)
+	}
+	if !slices.IsSorted(cursors) || cursors[0] <= 0 {
+		t.Errorf("cursors do not grow from 0: %v", cursors)
+	}
+	// Each cursor resumes behind its record, of the session and of all.
+	for i, c := range cursors {
+		rest, _ := records(t, r, alice, c)
+		if len(rest) != len(want)-i-1 {
+			t.Fatalf("Records after cursor %d are %d, want %d", i, len(rest), len(want)-i-1)
+		}
+	}
+	all, allCursors := records(t, r, logsink.Key{}, 0)
+	tail, _ := records(t, r, logsink.Key{}, allCursors[10])
+	if d := cmp.Diff(all[11:], tail); d != "" {
+		t.Errorf("Records of all sessions after a cursor differ:\n%.2000s", d)
+	}
+	n := 0
+	if err := r.Records(t.Context(), alice, 0, func(int64, logsink.Record) bool { n++; return n < 5 }); err != nil || n != 5 {
+		t.Errorf("Records went on to %d, %v; want it to stop at 5", n, err)
+	}
+}
+
+// Invariant 3: the acknowledgement was lost, and the writer offers the batch,
+// a part of it, or it with others once more.
+func appendAgain(t testing.TB, b Backend) {
+	l := b.Open(t)
+	recs := []logsink.Record{
+		Request(alice, "main", "r1", "", 1), Request(bob, "main", "r1", "", 1), Response(alice, "main", "r1"), Request(alice, "main", "r2", "", 2),
+	}
+	again := Request(alice, "main", "r2", "", 2)
+	again.Request.Attempt = 2 // the second try of one request is a record of its own
+	recs = append(recs, again)
+	appendAll(t, l, recs...)
+	appendAll(t, l, recs...)
+	appendAll(t, l, recs[2:4]...)
+	appendAll(t, l, recs[1], Response(alice, "main", "r2"), recs[0], Response(alice, "main", "r2"))
+	closeLog(t, l)
+	l = b.Open(t)
+	appendAll(t, l, recs...)
+	appendAll(t, l, Response(alice, "main", "r2"))
+	r := b.Reader(t)
+	want := []string{"request r1", "response r1", "request r2", "request r2", "response r2"}
+	if got := recordIDs(t, r, alice); !cmp.Equal(got, want) {
+		t.Errorf("Records of alice = %v, want %v", got, want)
+	}
+	if got := recordIDs(t, r, bob); !cmp.Equal(got, []string{"request r1"}) {
+		t.Errorf("Records of bob = %v, want r1 once", got)
+	}
+}
+
+func appendConcurrently(t testing.TB, b Backend) {
+	handles := []logsink.Log{b.Open(t), b.Open(t)}
+	const writers, each = 16, 20
+	errs := make([]error, writers)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			k := logsink.Key{Tenant: "t", Session: fmt.Sprintf("s%d", w%4)}
+			for i := range each {
+				id := fmt.Sprintf("w%d-%d", w, i)
+				if err := handles[w%2].Append(t.Context(), []logsink.Record{Request(k, "main", id, "", i), Response(k, "main", id)}, nil); err != nil {
+					errs[w] = err
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatalf("Append: %v", err)
+	}
+	r := b.Reader(t)
+	for s := range 4 {
+		k := logsink.Key{Tenant: "t", Session: fmt.Sprintf("s%d", s)}
+		got := recordIDs(t, r, k)
+		if len(got) != writers/4*each*2 {
+			t.Errorf("session %d has %d records, want %d", s, len(got), writers/4*each*2)
+		}
+		// One writer's records keep its order.
+		for w := s; w < writers; w += 4 {
+			var mine []string
+			for _, id := range got {
+				if strings.Contains(id, fmt.Sprintf(" w%d-", w)) {
+					mine = append(mine, id)
+				}
+			}
+			for i := range each {
+				id := fmt.Sprintf("w%d-%d", w, i)
+				if mine[2*i] != "request "+id || mine[2*i+1] != "response "+id {
+					t.Fatalf("records of writer %d at %d are %v, want those of %s", w, i, mine[2*i:2*i+2], id)
+				}
+			}
+		}
+	}
+}
+
+func appendRefuses(t testing.TB, b Backend) {
+	l := b.Open(t)
+	f := func(what string, recs ...logsink.Record) {
+		t.Helper()
+		if err := l.Append(t.Context(), recs, nil); err == nil || errors.Is(err, logsink.ErrUnavailable) {
+			t.Errorf("Append of %s: %v, want an error that blames the record", what, err)
+		}
+	}
+	good := Request(alice, "main", "good", "", 1)
+	f("a record of no kind", good, logsink.Record{})
+	f("an anchor", good, logsink.Record{Anchor: BareAnchor(alice, 1, "empty")})
+	f("a record without an id", good, Request(alice, "main", "", "", 1))
+	f("a session that is not UTF-8", good, Request(logsink.Key{Tenant: "t", Session: "\xc3("}, "main", "r", "", 1))
+	if got := recordIDs(t, b.Reader(t), alice); len(got) != 0 {
+		t.Errorf("Records after refused batches = %v, want none: a batch is stored whole or not at all", got)
+	}
+	if err := l.Append(t.Context(), nil, nil); err != nil {
+		t.Errorf("Append of nothing: %v", err)
+	}
+}
+
+func appendOddStrings(t testing.TB, b Backend) {
+	l := b.Open(t)
+	want := []logsink.Record{}
+	for i, s := range []string{"a\x00b", "line\nfeed\r\n", `"quo\te"`, "\u2028\u2029", "<&>", strings.Repeat("x", 300<<10), "🙂", ""} {
+		q := Request(alice, "thread "+s, fmt.Sprintf("r%d%.10q", i, s), s, i)
+		q.Request.Path, q.Request.Why = "/"+s, s
+		want = append(want, q)
+	}
+	appendAll(t, l, want...)
+	got, _ := records(t, b.Reader(t), alice, 0)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("Records differ (-want +got):\n%.2000s", d)
+	}
+	for _, w := range want {
+		if q, _, err := l.Last(t.Context(), alice, w.Thread()); err != nil || q.ID != w.ID() {
+			t.Errorf("Last(%.20q) = %v, %v; want %s", w.Thread(), q, err, w.ID())
+		}
+	}
+}
+
+// A caller whose time is over does not know what became of its record. It
+// offers it again, and it is there once.
+func unknownOutcome(t testing.TB, b Backend) {
+	l := b.Open(t)
+	var want []string
+	for i := range 60 {
+		id := fmt.Sprintf("r%d", i)
+		recs := []logsink.Record{Request(alice, "main", id, "", i), Response(alice, "main", id)}
+		want = append(want, "request "+id, "response "+id)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- l.Append(ctx, recs, nil) }()
+		for range i % 20 { // cancel at many points of its way
+			Yield()
+		}
+		cancel()
+		if err := <-done; err != nil && !errors.Is(err, logsink.ErrUnavailable) {
+			t.Fatalf("Append with its time over: %v, want ErrUnavailable", err)
+		}
+		appendAll(t, l, recs...)
+	}
+	if got := recordIDs(t, b.Reader(t), alice); !cmp.Equal(got, want) {
+		t.Errorf("Records differ (-want +got):\n%s", cmp.Diff(want, got))
+	}
+	for i := range 30 {
+		k := logsink.Key{Tenant: "t", Session: fmt.Sprint(i)}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan *logsink.Anchor, 1)
+		go func() {
+			a, _ := l.Freeze(ctx, Anchor(k, 1, "first"))
+			done <- a
+		}()
+		for range i % 10 {
+			Yield()
+		}
+		cancel()
+		first := <-done
+		second := freeze(t, l, Anchor(k, 1, "second"))
+		if first != nil {
+			sameAnchor(t, second, first)
+		}
+		sameAnchor(t, current(t, l, k), second)
+	}
+}
+
+func cancelReturns(t testing.TB, b Backend) {
+	l := b.Open(t)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	f := func(op string, err error) {
+		t.Helper()
+		if !errors.Is(err, logsink.ErrUnavailable) || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s with a cancelled context: %v, want ErrUnavailable and context.Canceled", op, err)
+		}
+	}
+	_, err := l.Freeze(gone, Anchor(alice, 1, "text"))
+	f("Freeze", err)
+	f("Append", l.Append(gone, []logsink.Record{Request(alice, "main", "r1", "", 1)}, nil))
+	f("EndEpoch", l.EndEpoch(gone, alice, 1))
+	_, err = l.Current(gone, alice)
+	f("Current", err)
+	_, _, err = l.Last(gone, alice, "main")
+	f("Last", err)
+	_, _, err = l.Find(gone, alice.Tenant, []string{"00"})
+	f("Find", err)
+	_, _, err = l.Ended(gone, 0)
+	f("Ended", err)
+	_, err = l.Secret(gone, "name")
+	f("Secret", err)
+	freeze(t, l, Anchor(alice, 1, "text")) // and all is well after
+}
+
+// Invariant 4.
+func blobsComeWithRecords(t testing.TB, b Backend) {
+	l := b.Open(t)
+	r := b.Reader(t)
+	h, blob := Header(alice, "main", "h1", strings.Repeat("system text ", 10_000))
+	if err := l.Append(t.Context(), []logsink.Record{Request(alice, "main", "r0", "", 0), h}, nil); !isErr(err, logsink.ErrNoBlob) || errors.Is(err, logsink.ErrUnavailable) {
+		t.Errorf("Append of a header without its blob: %v, want ErrNoBlob", err)
+	}
+	if got := recordIDs(t, r, alice); len(got) != 0 {
+		t.Errorf("Records after that = %v, want none", got)
+	}
+	if _, err := r.ReadBlob(t.Context(), blob.Digest); !isErr(err, logsink.ErrNoBlob) {
+		t.Errorf("ReadBlob of an unknown one: %v, want ErrNoBlob", err)
+	}
+	wrong := logsink.Blob{Digest: blob.Digest, Bytes: []byte("other")}
+	if err := l.Append(t.Context(), nil, []logsink.Blob{wrong}); err == nil {
+		t.Errorf("Append of a blob with another's digest succeeds")
+	}
+	appendBlobs(t, l, nil, []logsink.Blob{blob}) // ahead of its record
+	appendAll(t, l, h)
+	h2, _ := Header(bob, "main", "h2", string(blob.Bytes))
+	appendBlobs(t, l, []logsink.Record{h2}, []logsink.Blob{blob, blob})
+	nothing := logsink.Blob{Digest: logsink.Sum(nil)}
+	appendBlobs(t, l, nil, []logsink.Blob{nothing})
+	for _, want := range []logsink.Blob{blob, nothing} {
+		got, err := r.ReadBlob(t.Context(), want.Digest)
+		if err != nil || string(got) != string(want.Bytes) {
+			t.Errorf("ReadBlob(%s) = %.20q, %v; want %.20q", want.Digest, got, err, want.Bytes)
+		}
+	}
+	// A part whose bytes were not captured needs no blob.
+	h3, _ := Header(alice, "main", "h3", "not captured")
+	h3.Header.Parts[0].Stored = false
+	appendAll(t, l, h3)
+}
+
+func appendAll(t testing.TB, l logsink.Log, recs ...logsink.Record) {
+	t.Helper()
+	appendBlobs(t, l, recs, nil)
+}
+
+func appendBlobs(t testing.TB, l logsink.Log, recs []logsink.Record, blobs []logsink.Blob) {
+	t.Helper()
+	if err := l.Append(t.Context(), recs, blobs); err != nil {
+		t.Fatalf("Append: %v", err)
+	}
+}
+
+func records(t testing.TB, r logsink.Reader, k logsink.Key, after int64) (list []logsink.Record, cursors []int64) {
+	t.Helper()
+	err := r.Records(t.Context(), k, after, func(cursor int64, r logsink.Record) bool {
+		list = append(list, r)
+		cursors = append(cursors, cursor)
+		return true
+	})
+	if err != nil {
+		t.Fatalf("Records(%.20q, %d): %v", k, after, err)
+	}
+	return list, cursors
+}
+
+func recordIDs(t testing.TB, r logsink.Reader, k logsink.Key) []string {
+	t.Helper()
+	list, _ := records(t, r, k, 0)
+	var ids []string
+	for _, r := range list {
+		ids = append(ids, string(r.Kind())+" "+r.ID())
+	}
+	return ids
+}

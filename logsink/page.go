@@ -1,0 +1,157 @@
+package logsink
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// A page is what one batch tells of one session: JSON lines, each ended by a
+// line feed, and what must be known of each to store it. Records are packed so
+// because a row of its own costs ten times its line.
+type page struct {
+	key     sessionKey
+	of      Key
+	lines   []byte
+	entries []entry
+}
+
+// An entry is one line of a page.
+type entry struct {
+	id      recordID
+	kind    Kind
+	end     int // of its line in lines, past the line feed
+	thread  threadHash
+	time    int64
+	lineage *[16]byte // of a derived request
+	blobs   []Digest  // that it refers to
+}
+
+// A page is one value of SQLite, which reads and writes it whole.
+const (
+	pageBytes   = 256 << 10
+	pageRecords = 1024
+)
+
+// pack puts records into pages, in order. It keeps nothing of recs.
+func pack(recs []Record) ([]*page, error) {
+	var pages []*page
+	open := map[Key]*page{}
+	for i := range recs {
+		h := recs[i].head()
+		if err := h.check(); err != nil {
+			return nil, fmt.Errorf("cannot append %s record %q: %w", h.kind, h.id, err)
+		}
+		p := open[h.key]
+		if p == nil || len(p.entries) == pageRecords || len(p.lines) > pageBytes {
+			p = &page{key: keyOf(h.key), of: h.key}
+			open[h.key] = p
+			pages = append(pages, p)
+		}
+		p.add(recs[i], &h)
+	}
+	return pages, nil
+}
+
+func (h *head) check() error {
+	switch {
+	case h.kind == "":
+		return errors.New("it is none of the kinds")
+	case h.kind == KindAnchor:
+		return errors.New("anchors are stored by Freeze")
+	case h.id == "":
+		return errors.New("it has no id")
+	}
+	return h.key.check()
+}
+
+func (p *page) add(r Record, h *head) {
+	p.lines = append(r.AppendJSON(p.lines), '\n')
+	e := entry{id: idOf(p.key, h), kind: h.kind, end: len(p.lines), thread: hashThread(h.thread), time: nanos(h.time)}
+	if q := r.Request; q != nil && q.Derived && q.Lineage != "" {
+		id := lineageID(q.Tenant, q.Lineage)
+		e.lineage = &id
+	}
+	if r.Header != nil {
+		e.blobs = storedParts(r.Header)
+	}
+	p.entries = append(p.entries, e)
+}
+
+func storedParts(h *Header) []Digest {
+	var list []Digest
+	for i := range h.Parts {
+		if h.Parts[i].Stored {
+			list = append(list, h.Parts[i].Digest)
+		}
+	}
+	return list
+}
+
+// without returns the page without the entries whose id is known already, or
+// that come a second time in it; nil if none is left.
+func (p *page) without(known func(recordID) bool) *page {
+	left := &page{key: p.key, of: p.of}
+	here := make(map[recordID]bool, len(p.entries))
+	start := 0
+	for _, e := range p.entries {
+		line := p.lines[start:e.end]
+		start = e.end
+		if known(e.id) || here[e.id] {
+			continue
+		}
+		here[e.id] = true
+		left.lines = append(left.lines, line...)
+		e.end = len(left.lines)
+		left.entries = append(left.entries, e)
+	}
+	switch len(left.entries) {
+	case 0:
+		return nil
+	case len(p.entries):
+		return p
+	}
+	return left
+}
+
+func (p *page) ids() []byte {
+	b := make([]byte, 0, 16*len(p.entries))
+	for i := range p.entries {
+		b = append(b, p.entries[i].id[:]...)
+	}
+	return b
+}
+
+func (p *page) latest() int64 {
+	var t int64
+	for i := range p.entries {
+		t = max(t, p.entries[i].time)
+	}
+	return t
+}
+
+// checksum is kept beside a text. It is against bits that change on the disk,
+// which JSON would not notice, not against a forger.
+func checksum(text []byte) int64 { return int64(xxh3.Hash(text)) }
+
+// eachLine calls f with each line of a stored page until it returns false.
+func eachLine(lines []byte, f func(index int, line []byte) bool) {
+	for i := 0; len(lines) > 0; i++ {
+		line, rest, _ := bytes.Cut(lines, []byte{'\n'})
+		if !f(i, line) {
+			return
+		}
+		lines = rest
+	}
+}
+
+// nanos is Unix time in ns, and 0 for times that it cannot hold.
+func nanos(t time.Time) int64 {
+	if y := t.Year(); y < 1970 || y > 2261 {
+		return 0
+	}
+	return t.UnixNano()
+}

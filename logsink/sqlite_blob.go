@@ -1,0 +1,196 @@
+package logsink
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// How a payload is encoded.
+const (
+	encRaw  = 0
+	encZstd = 1
+)
+
+// A blob is compressed once, when it is stored, so the default level is worth
+// its time. Neither starts goroutines, since only EncodeAll and DecodeAll are
+// used.
+var (
+	encoder = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			panic("BUG: zstd encoder options: " + err.Error())
+		}
+		return e
+	})
+	decoder = sync.OnceValue(func() *zstd.Decoder {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(1<<30))
+		if err != nil {
+			panic("BUG: zstd decoder options: " + err.Error())
+		}
+		return d
+	})
+)
+
+func cloneBlobs(blobs []Blob) []Blob {
+	list := slices.Clone(blobs)
+	for i := range list {
+		list[i].Bytes = bytes.Clone(list[i].Bytes)
+	}
+	return list
+}
+
+// putBlob stores bytes under their digest if they are not there. A blob that
+// nothing refers to yet is kept for orphanAge from now.
+func (t *tx) putBlob(d Digest, b []byte) error {
+	var refs int64
+	err := t.row(`SELECT refs FROM blob WHERE digest = ?`, d[:]).Scan(&refs)
+	switch {
+	case err == nil && refs > 0:
+		return nil
+	case err == nil:
+		_, err = t.exec(`UPDATE blob SET time = ? WHERE digest = ?`, time.Now().UnixNano(), d[:])
+		return err
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	if got := Sum(b); got != d {
+		return fmt.Errorf("cannot store blob %s: its bytes have the digest %s", d, got)
+	}
+	enc, data := encRaw, b
+	if z := encoder().EncodeAll(b, nil); len(z) < len(b) {
+		enc, data = encZstd, z
+	}
+	if data == nil {
+		data = []byte{} // not NULL
+	}
+	res, err := t.exec(`INSERT INTO payload (enc, data) VALUES (?,?)`, enc, data)
+	if err != nil {
+		return err
+	}
+	payload, err := res.LastInsertId()
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`INSERT INTO blob (digest, refs, size, time, payload) VALUES (?,0,?,?,?)`, d[:], len(b), time.Now().UnixNano(), payload)
+	return err
+}
+
+// refBlob counts one more reference. That there is such a blob is invariant 4.
+func (t *tx) refBlob(d Digest) error {
+	res, err := t.exec(`UPDATE blob SET refs = refs + 1 WHERE digest = ?`, d[:])
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return fmt.Errorf("%w: %s, which a record refers to; it must come with the record or before it", ErrNoBlob, d)
+}
+
+// unrefBlob takes one reference back. With the last one the blob may go at
+// once, unless it is offered again.
+func (t *tx) unrefBlob(d Digest) error {
+	_, err := t.exec(`UPDATE blob SET refs = max(0, refs - 1), time = CASE WHEN refs > 1 THEN time ELSE 0 END WHERE digest = ?`, d[:])
+	return err
+}
+
+// readBlob returns the bytes under a digest, checked, or ErrNoBlob.
+func readBlob(ask asker, d Digest) ([]byte, error) {
+	var enc, size int
+	var data []byte
+	err := ask(`SELECT p.enc, b.size, p.data FROM blob b JOIN payload p ON p.id = b.payload WHERE b.digest = ?`, d[:]).Scan(&enc, &size, &data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("%w: %s", ErrNoBlob, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b, err := decodePayload(enc, size, data)
+	if err != nil {
+		return nil, damaged("blob %s: %v", d, err)
+	}
+	if Sum(b) != d {
+		return nil, damaged("blob %s: its bytes have another digest", d)
+	}
+	return b, nil
+}
+
+func decodePayload(enc, size int, data []byte) ([]byte, error) {
+	switch enc {
+	case encRaw:
+		return data, nil
+	case encZstd:
+		b, err := decoder().DecodeAll(data, make([]byte, 0, min(max(size, 0), 64<<20)))
+		if err == nil && len(b) != size {
+			err = fmt.Errorf("it has %d bytes, not %d", len(b), size)
+		}
+		return b, err
+	}
+	return nil, fmt.Errorf("no encoding is %d", enc)
+}
+
+// interned shares the values of blobs that many anchors have in common: after a
+// restart ten thousand sessions with one opener hold its bytes once.
+type interned struct {
+	mu       sync.Mutex
+	bytes    map[Digest][]byte
+	messages map[Digest][]Message
+	size     int
+}
+
+// internMost bounds it; when it is full it starts anew.
+const internMost = 32 << 20
+
+func (n *interned) blob(ask asker, d Digest) ([]byte, error) {
+	n.mu.Lock()
+	b, ok := n.bytes[d]
+	n.mu.Unlock()
+	if ok {
+		return b, nil
+	}
+	b, err := readBlob(ask, d)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.room(len(b))
+	n.bytes[d] = b
+	return b, nil
+}
+
+func (n *interned) list(ask asker, d Digest) ([]Message, error) {
+	n.mu.Lock()
+	msgs, ok := n.messages[d]
+	n.mu.Unlock()
+	if ok {
+		return msgs, nil
+	}
+	b, err := readBlob(ask, d)
+	if err != nil {
+		return nil, err
+	}
+	if msgs, err = parseMessages(b); err != nil {
+		return nil, damaged("messages %s: %v", d, err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.room(len(b))
+	n.messages[d] = msgs
+	return msgs, nil
+}
+
+// room makes place for n more bytes. It is called under mu.
+func (n *interned) room(size int) {
+	if n.bytes == nil || n.size+size > internMost {
+		n.bytes, n.messages, n.size = map[Digest][]byte{}, map[Digest][]Message{}, 0
+	}
+	n.size += size
+}

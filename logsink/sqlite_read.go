@@ -1,0 +1,226 @@
+package logsink
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Reads come in portions, and no transaction is open while a caller's function
+// runs: a reader that takes its time would keep the WAL from being reused, and
+// the file would grow for as long.
+const (
+	sessionsAtOnce = 256
+	pagesAtOnce    = 64
+)
+
+// Sessions implements Reader. Sessions without an anchor come last.
+func (s *SQLite) Sessions(ctx context.Context, tenant, prefix string, f func(SessionInfo) bool) error {
+	at := sessionCursor{anchored: 1<<63 - 1}
+	for {
+		list, err := s.sessionsAfter(ctx, &at)
+		if err != nil {
+			return fmt.Errorf("cannot list sessions: %w", s.readError(err))
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		for _, info := range list {
+			if tenant != "" && info.Tenant != tenant || !strings.HasPrefix(info.Session, prefix) {
+				continue
+			}
+			if err := s.describe(ctx, &info); err != nil {
+				return fmt.Errorf("cannot list session %q: %w", info.Session, s.readError(err))
+			}
+			if !f(info) {
+				return nil
+			}
+		}
+	}
+}
+
+// A sessionCursor is the place in the order of Sessions.
+type sessionCursor struct {
+	anchored int64
+	key      []byte
+}
+
+func (s *SQLite) sessionsAfter(ctx context.Context, at *sessionCursor) ([]SessionInfo, error) {
+	var list []SessionInfo
+	const query = `SELECT key, anchored, tenant, session, epoch, since, last FROM session
+		WHERE (anchored, key) < (?, ?) ORDER BY anchored DESC, key DESC LIMIT ?`
+	if at.key == nil {
+		at.key = bytes.Repeat([]byte{0xff}, 17) // above all keys
+	}
+	err := s.each(ctx, query, []any{at.anchored, at.key, sessionsAtOnce}, func(rows *sql.Rows) error {
+		var info SessionInfo
+		var since, last int64
+		at.key = nil
+		if err := rows.Scan(&at.key, &at.anchored, &info.Tenant, &info.Session, &info.Epochs, &since, &last); err != nil {
+			return err
+		}
+		info.Since, info.LastTime = time.Unix(0, since).UTC(), time.Unix(0, last).UTC()
+		list = append(list, info)
+		return nil
+	})
+	return list, err
+}
+
+// describe adds what the latest anchor says.
+func (s *SQLite) describe(ctx context.Context, info *SessionInfo) error {
+	if info.Epochs == 0 {
+		return nil
+	}
+	a, err := latestAnchor(s.ask(ctx), &s.known, info.Key)
+	if errors.Is(err, ErrNoSession) {
+		return nil // dropped just now
+	}
+	if err != nil {
+		return err
+	}
+	info.Decision, info.Why, info.Prefix, info.Route, info.Source = a.Decision, a.Why, a.Prefix, a.Route, a.Source
+	return nil
+}
+
+// Anchors implements Reader.
+func (s *SQLite) Anchors(ctx context.Context, k Key) ([]*Anchor, error) {
+	list, err := s.anchors(ctx, k)
+	if err == nil && len(list) == 0 {
+		err = ErrNoSession
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the anchors of session %q: %w", k.Session, s.readError(err))
+	}
+	return list, nil
+}
+
+func (s *SQLite) anchors(ctx context.Context, k Key) ([]*Anchor, error) {
+	key := keyOf(k)
+	var epochs []int64
+	err := s.each(ctx, `SELECT epoch FROM anchor WHERE key = ? ORDER BY epoch`, []any{key.bytes()}, func(rows *sql.Rows) error {
+		var e int64
+		err := rows.Scan(&e)
+		epochs = append(epochs, e)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []*Anchor
+	for _, e := range epochs {
+		a, err := anchorOf(s.ask(ctx), &s.known, k, key, e)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue // dropped just now
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// ReadBlob implements Reader.
+func (s *SQLite) ReadBlob(ctx context.Context, d Digest) ([]byte, error) {
+	b, err := readBlob(s.ask(ctx), d)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read blob %s: %w", d, s.readError(err))
+	}
+	return b, nil
+}
+
+// A cursor of Records is the id of a page and how many of its records were
+// read, in lineBits bits.
+const lineBits = 16
+
+// Records implements Reader. Within a session, records have the order in which
+// they were appended; over sessions, those of one batch are grouped by session.
+func (s *SQLite) Records(ctx context.Context, k Key, after int64, f func(cursor int64, r Record) bool) error {
+	err := s.records(ctx, k, after, f)
+	if err != nil {
+		return fmt.Errorf("cannot read records: %w", s.readError(err))
+	}
+	return nil
+}
+
+func (s *SQLite) records(ctx context.Context, k Key, after int64, f func(int64, Record) bool) error {
+	if k == (Key{}) {
+		return s.allPages(ctx, after, f)
+	}
+	ids, err := s.pagesOf(ctx, k, after>>lineBits)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		p, err := readPage(s.ask(ctx), id)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue // dropped just now
+		}
+		if err != nil {
+			return err
+		}
+		if more, err := p.tell(after, f); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// pagesOf returns the ids of a session's pages from a page on, oldest first.
+func (s *SQLite) pagesOf(ctx context.Context, k Key, from int64) ([]int64, error) {
+	const query = `WITH RECURSIVE chain (id, prev) AS (
+			SELECT p.id, p.prev FROM session s JOIN page p ON p.id = s.tail WHERE s.key = ?1 AND p.id >= ?2
+			UNION ALL
+			SELECT p.id, p.prev FROM chain c JOIN page p ON p.id = c.prev WHERE p.id >= ?2 AND p.key = ?1
+		) SELECT id FROM chain`
+	var ids []int64
+	err := s.each(ctx, query, []any{keyOf(k).bytes(), from}, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	slices.Reverse(ids)
+	return ids, err
+}
+
+func (s *SQLite) allPages(ctx context.Context, after int64, f func(int64, Record) bool) error {
+	from := after >> lineBits
+	for {
+		var pages []*storedPage
+		err := s.each(ctx, `SELECT id, prev, key, sum, lines FROM page WHERE id >= ? ORDER BY id LIMIT ?`, []any{from, pagesAtOnce}, func(rows *sql.Rows) error {
+			p := new(storedPage)
+			pages = append(pages, p)
+			return rows.Scan(&p.id, &p.prev, &p.key, &p.sum, &p.lines)
+		})
+		if err != nil || len(pages) == 0 {
+			return err
+		}
+		for _, p := range pages {
+			if err := p.check(); err != nil {
+				return err
+			}
+			if more, err := p.tell(after, f); err != nil || !more {
+				return err
+			}
+		}
+		from = pages[len(pages)-1].id + 1
+	}
+}
+
+// tell calls f with the page's records after the cursor.
+func (p *storedPage) tell(after int64, f func(int64, Record) bool) (more bool, err error) {
+	more = true
+	err = p.records(func(i int, r Record) bool {
+		if cursor := p.id<<lineBits | int64(i+1); cursor > after {
+			more = f(cursor, r)
+		}
+		return more
+	})
+	return more, err
+}
