@@ -65,8 +65,7 @@ func TestSlotSplices(t *testing.T) {
 		}
 	}
 	f(Slot{At: 1, Wrap: WrapBefore}, `[1,2]`, `[R,1,2]`)
-	f(Slot{At: 2, Wrap: WrapAfter}, `[1,2]`, `[1,R,2]`)
-	f(Slot{At: 1, Wrap: WrapOnly}, `[]`, `[R]`)
+	f(Slot{At: 3, Wrap: WrapBefore}, `[1,2]`, `[1,R,2]`)
 	f(Slot{At: 0, End: 3, Wrap: WrapString}, `"x"`, `[R,{"role":"user","content":"x"}]`)
 }
 

@@ -11,11 +11,10 @@ type Slot struct {
 // A Wrap is the punctuation that joins a rendering to what is there.
 type Wrap byte
 
-// The wraps. R is the rendering.
+// The wraps. R is the rendering. None is for an empty list: there is always a
+// message of the client's behind ours.
 const (
-	WrapBefore Wrap = iota // R,        before the first element of a list
-	WrapAfter              // ,R        after the last element of the system slot
-	WrapOnly               // R         in an empty list
+	WrapBefore Wrap = iota // R,   before the first element of the history
 	WrapString             // [R,{"role":"user","content":  …string…  }]
 )
 
@@ -29,16 +28,10 @@ type Splice struct {
 
 // Splices returns the insertions that put the rendering into the slot.
 func (s Slot) Splices(rendering []byte) []Splice {
-	switch s.Wrap {
-	case WrapAfter:
-		return []Splice{{s.At, comma, "wrap"}, {s.At, rendering, "prefix"}}
-	case WrapOnly:
-		return []Splice{{s.At, rendering, "prefix"}}
-	case WrapString:
+	if s.Wrap == WrapString {
 		return []Splice{{s.At, openList, "wrap"}, {s.At, rendering, "prefix"}, {s.At, openUser, "wrap"}, {s.End, closeUser, "wrap"}}
-	default:
-		return []Splice{{s.At, rendering, "prefix"}, {s.At, comma, "wrap"}}
 	}
+	return []Splice{{s.At, rendering, "prefix"}, {s.At, comma, "wrap"}}
 }
 
 var (

@@ -36,8 +36,7 @@ func writeSlot(b *bytes.Buffer, body []byte, r *dialect.Request) {
 	case r.Slot.Wrap == dialect.WrapString:
 		fmt.Fprintf(b, "slot: around %s\n", body[r.Slot.At:r.Slot.End])
 	default:
-		fmt.Fprintf(b, "slot: %s %s\n",
-			[...]string{"before", "after", "only"}[r.Slot.Wrap], shorten(body[r.Slot.At:]))
+		fmt.Fprintf(b, "slot: before %s\n", shorten(body[r.Slot.At:]))
 	}
 }
 
