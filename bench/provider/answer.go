@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
@@ -69,8 +70,13 @@ func (f format) failed(e *apiError, requestID string) *answer {
 	return whole(e.status, f.errorBody(e, requestID))
 }
 
-// idFor names a thing in an answer. The same prompt gives the same names, so
-// that answers can be compared byte for byte.
+// naming is what the ids in an answer are made from. The same request gives
+// the same ids, so that answers can be compared byte for byte.
+func (q *request) naming(prompt digest) digest {
+	return sha256.Sum256(append(prompt[:], q.body...))
+}
+
+// idFor names one thing in an answer.
 func idFor(prefix string, d digest, salt byte) string {
 	d[0] ^= salt
 	return prefix + hex.EncodeToString(d[:12])

@@ -10,13 +10,13 @@ func (p *Provider) answerMessages(q *request) (*answer, *apiError) {
 	}
 	blocks, marks := m.render()
 	ends, end, _ := measure(blocks, 0)
-	pl := p.cache.planMarks("anthropic "+q.tenant+" "+m.name, ends, marks, m.claude.minimum(), q.start)
+	pl := p.cache.planMarks(scopeOf("anthropic", q.tenant, m.name), ends, marks, m.claude.minimum(), q.start)
 	var r reply
 	if !m.prewarms() {
 		r = m.question(end.sum, q.fault.EventBytes).reply()
 	}
 	pl.tokens.Output = r.output()
-	msg := m.message(r, end.sum, pl.tokens)
+	msg := m.message(r, q.naming(end.sum), pl.tokens)
 	var a *answer
 	if m.body.flag("stream") {
 		a = streamed(msg.events(q.fault.EventBytes > 0))
@@ -123,9 +123,9 @@ type toolUseBlock struct {
 }
 
 // message is the answer as a whole.
-func (m *messagesRequest) message(r reply, prompt digest, t Tokens) messageObject {
+func (m *messagesRequest) message(r reply, names digest, t Tokens) messageObject {
 	out := messageObject{
-		ID: idFor("msg_", prompt, 0), Type: "message", Role: "assistant", Model: m.name, Content: []any{},
+		ID: idFor("msg_", names, 0), Type: "message", Role: "assistant", Model: m.name, Content: []any{},
 		StopReason: optional(r.stopReason(m.prewarms())),
 		Usage:      messagesUsage{t.Fresh, t.Written(), t.CacheRead, cacheCreation{t.Write5m, t.Write1h}, t.Output, "standard"},
 	}
@@ -140,7 +140,7 @@ func (m *messagesRequest) message(r reply, prompt digest, t Tokens) messageObjec
 		out.Content = append(out.Content, textBlock{"text", r.text})
 	}
 	if r.call != nil {
-		out.Content = append(out.Content, toolUseBlock{"tool_use", idFor("toolu_", prompt, 1), r.call.name, rawJSON(r.call.arguments)})
+		out.Content = append(out.Content, toolUseBlock{"tool_use", idFor("toolu_", names, 1), r.call.name, rawJSON(r.call.arguments)})
 	}
 	return out
 }

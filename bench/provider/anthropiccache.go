@@ -19,7 +19,7 @@ type mark struct {
 // planMarks finds what a request with Anthropic marks reads and writes. ends
 // are the points after each block, minimum the model's smallest cacheable
 // prompt; marks are in order, longer lifetimes first.
-func (c *cache) planMarks(scope string, ends []point, marks []mark, minimum int64, start time.Time) *plan {
+func (c *cache) planMarks(scope digest, ends []point, marks []mark, minimum int64, start moment) *plan {
 	p := &plan{scope: scope, start: start}
 	read := -1
 	var writes []mark

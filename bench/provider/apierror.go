@@ -39,6 +39,8 @@ type format struct {
 	// errorEvent ends a stream that goes wrong; ping breaks its silence.
 	errorEvent, ping []byte
 	requestID        string // the header that carries it
+	// header is on every answer, in this spelling.
+	header map[string]string
 }
 
 var anthropicFormat = format{
@@ -48,6 +50,11 @@ var anthropicFormat = format{
 	errorEvent: sse("error", anthropicError{Type: "error", Error: errorDetail{Type: "overloaded_error", Message: "Overloaded"}}),
 	ping:       sse("ping", ping{"ping"}),
 	requestID:  "request-id",
+	header: map[string]string{
+		"anthropic-organization-id":              "org_simulated",
+		"anthropic-ratelimit-requests-limit":     "4000",
+		"anthropic-ratelimit-requests-remaining": "3999",
+	},
 }
 
 func openaiFormat(errorEvent []byte) format {
@@ -58,6 +65,12 @@ func openaiFormat(errorEvent []byte) format {
 		errorEvent: errorEvent,
 		ping:       []byte(": keep-alive\n\n"),
 		requestID:  "x-request-id",
+		header: map[string]string{
+			"openai-version":                 "2020-10-01",
+			"openai-processing-ms":           "5",
+			"x-ratelimit-limit-requests":     "10000",
+			"x-ratelimit-remaining-requests": "9999",
+		},
 	}
 }
 

@@ -9,9 +9,10 @@ func (p *Provider) answerChat(q *request) (*answer, *apiError) {
 	pl, prompt := p.planPrompt(q, c.prompt, c.options, c.settings())
 	r := c.question(prompt, q.fault.EventBytes).reply()
 	pl.tokens.Output = r.output()
+	names := q.naming(prompt)
 	out := completion{
-		chatHead: chatHead{idFor("chatcmpl-", prompt, 0), "chat.completion", q.start.Unix(), c.model.name},
-		Choices:  []choice{r.choice(prompt)},
+		chatHead: chatHead{idFor("chatcmpl-", names, 0), "chat.completion", q.start.at.Unix(), c.model.name},
+		Choices:  []choice{r.choice(names)},
 		Usage:    c.usage(pl.tokens),
 	}
 	a := whole(200, out)
@@ -91,14 +92,14 @@ func (g gpt) details(t Tokens) inputDetails {
 	return d
 }
 
-func (r reply) choice(prompt digest) choice {
+func (r reply) choice(names digest) choice {
 	c := choice{Message: chatMessage{Role: "assistant", Content: optional(r.text)}, FinishReason: "stop"}
 	if r.cut {
 		c.FinishReason = "length"
 	}
 	if r.call != nil {
 		c.FinishReason = "tool_calls"
-		c.Message.Calls = []chatCall{{ID: idFor("call_", prompt, 1), Type: "function", Function: chatFunction{r.call.name, string(r.call.arguments)}}}
+		c.Message.Calls = []chatCall{{ID: idFor("call_", names, 1), Type: "function", Function: chatFunction{r.call.name, string(r.call.arguments)}}}
 	}
 	return c
 }

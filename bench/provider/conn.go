@@ -144,6 +144,9 @@ func (t *tap) Write(p []byte) (int, error) {
 	if e != nil {
 		t.set.ledger.update(e, func(e *Exchange) { e.Sent = append(e.Sent, p[:n]...) })
 	}
+	if err != nil {
+		t.left(errors.Is(err, net.ErrClosed))
+	}
 	return n, err
 }
 

@@ -30,8 +30,8 @@ type Exchange struct {
 	BodySize int64
 	SHA256   [sha256.Size]byte // of the body
 
-	// Model and Dialect are what the request was taken for: "anthropic",
-	// "openai-chat", "openai-responses", or "" for other paths.
+	// Dialect is what the path was taken for: Anthropic, Chat or Responses, ""
+	// for other paths. Model is set once the answer begins, if there is one.
 	Dialect, Model string
 	Fault          Fault  // that was chosen for it
 	Tenant         string // a digest of its credential, the key of Totals
@@ -44,20 +44,24 @@ type Exchange struct {
 	// framing. Nil if the ledger let it go; AnswerSize stays.
 	Answer     []byte
 	AnswerSize int64
-	// Tokens is the usage that the answer reports, zero if it reports none or
-	// nothing of it was sent.
+	// Tokens is the usage that the answer reports once it begins, zero if it
+	// reports none.
 	Tokens Tokens
 
 	FirstByteAt time.Time // first byte of the head
 	ReceivedAt  time.Time // whole request read; zero if it never was
 	AnswerAt    time.Time // just before the first byte of the answer was sent; zero if none was
-	EndedAt     time.Time // nothing more will be sent; zero while open
+	// EndedAt is when nothing more was to be sent, a moment after the client had
+	// the last byte; zero while open.
+	EndedAt time.Time
 	// GoneAt is when the client was seen to close, or half-close, the connection
 	// before EndedAt; zero if it did not.
 	GoneAt time.Time
 	// Complete reports whether all that was meant to be sent was written. With
 	// GoneAt set it means that the client left after the last byte.
 	Complete bool
+
+	released bool // the ledger let the large parts go, for good
 }
 
 // Open reports whether the exchange has not ended.
@@ -79,8 +83,11 @@ func (e *Exchange) snapshot() Exchange {
 
 // held is how many bytes the ledger's bound counts.
 func (e *Exchange) held() int64 {
-	return int64(len(e.Head) + len(e.Body) + len(e.Sent) + len(e.Answer))
+	return int64(len(e.Body) + len(e.Sent) + len(e.Answer))
 }
 
-// release lets go of the large parts.
-func (e *Exchange) release() { e.Body, e.Sent, e.Answer = nil, nil, nil }
+// release lets go of the large parts, also of what they may yet gain.
+func (e *Exchange) release() {
+	e.Body, e.Sent, e.Answer = nil, nil, nil
+	e.released = true
+}

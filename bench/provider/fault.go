@@ -12,6 +12,7 @@ import (
 // Status, then the faults of the answer's bytes.
 type Fault struct {
 	// ReadRate reads the request body no faster than this many bytes a second.
+	// A client that leaves meanwhile is seen only as far as it was read.
 	ReadRate int
 	// Reset breaks the connection (TCP RST) when the request was read and
 	// before any byte of an answer.
@@ -19,7 +20,7 @@ type Fault struct {
 	// Delay waits before the first byte of the answer.
 	Delay time.Duration
 
-	// Status answers with this status and an error in the dialect's shape,
+	// Status, from 200 to 999, answers with an error in the dialect's shape,
 	// whatever the request says. It leaves no trace in the caches.
 	Status int
 	// RetryAfter is the value of the header retry-after, with Status.
@@ -51,7 +52,8 @@ type Fault struct {
 	Encoding string
 	// LineEnd of streams: "lf" (also ""), "crlf" or "cr".
 	LineEnd string
-	// EventBytes makes the answer's text this long and sends it in one event.
+	// EventBytes makes the answer's text this long, whatever the request's limit
+	// on output, and sends it in one event. The whole answer is made in memory.
 	EventBytes int
 	// Chunks, if not 0, seeds random cuts of the body into writes and chunks,
 	// in place of one for each event. The bytes stay the same.

@@ -15,28 +15,28 @@ type word struct {
 }
 
 var words = []word{
-	number("read-rate", func(f *Fault) *int { return &f.ReadRate }),
-	flag("reset", func(f *Fault) *bool { return &f.Reset }),
-	duration("delay", func(f *Fault) *time.Duration { return &f.Delay }),
-	number("status", func(f *Fault) *int { return &f.Status }),
-	text("retry-after", func(f *Fault) *string { return &f.RetryAfter }),
-	text("message", func(f *Fault) *string { return &f.Message }),
-	duration("gap", func(f *Fault) *time.Duration { return &f.Gap }),
-	duration("ping", func(f *Fault) *time.Duration { return &f.Ping }),
-	flagAfter("stall", func(f *Fault) (*bool, *int) { return &f.Stall, &f.StallAfter }),
-	flagAfter("error", func(f *Fault) (*bool, *int) { return &f.Error, &f.ErrorAfter }),
-	flag("no-terminal", func(f *Fault) *bool { return &f.NoTerminal }),
+	numberWord("read-rate", func(f *Fault) *int { return &f.ReadRate }),
+	flagWord("reset", func(f *Fault) *bool { return &f.Reset }),
+	durationWord("delay", func(f *Fault) *time.Duration { return &f.Delay }),
+	{"status", setStatus, getStatus},
+	textWord("retry-after", func(f *Fault) *string { return &f.RetryAfter }),
+	textWord("message", func(f *Fault) *string { return &f.Message }),
+	durationWord("gap", func(f *Fault) *time.Duration { return &f.Gap }),
+	durationWord("ping", func(f *Fault) *time.Duration { return &f.Ping }),
+	countedWord("stall", func(f *Fault) (*bool, *int) { return &f.Stall, &f.StallAfter }),
+	countedWord("error", func(f *Fault) (*bool, *int) { return &f.Error, &f.ErrorAfter }),
+	flagWord("no-terminal", func(f *Fault) *bool { return &f.NoTerminal }),
 	{"cut", setCut, getCut},
-	text("encoding", func(f *Fault) *string { return &f.Encoding }, "gzip", "zstd"),
-	text("line-end", func(f *Fault) *string { return &f.LineEnd }, "lf", "crlf", "cr"),
-	number("event-bytes", func(f *Fault) *int { return &f.EventBytes }),
-	number("chunks", func(f *Fault) *int64 { return &f.Chunks }),
-	number("length", func(f *Fault) *int64 { return &f.Length }),
-	flagAfter("bad-chunk", func(f *Fault) (*bool, *int) { return &f.BadChunk, &f.BadChunkAfter }),
-	flag("chunk-extensions", func(f *Fault) *bool { return &f.ChunkExtensions }),
+	textWord("encoding", func(f *Fault) *string { return &f.Encoding }, "gzip", "zstd"),
+	textWord("line-end", func(f *Fault) *string { return &f.LineEnd }, "lf", "crlf", "cr"),
+	numberWord("event-bytes", func(f *Fault) *int { return &f.EventBytes }),
+	numberWord("chunks", func(f *Fault) *int64 { return &f.Chunks }),
+	numberWord("length", func(f *Fault) *int64 { return &f.Length }),
+	countedWord("bad-chunk", func(f *Fault) (*bool, *int) { return &f.BadChunk, &f.BadChunkAfter }),
+	flagWord("chunk-extensions", func(f *Fault) *bool { return &f.ChunkExtensions }),
 }
 
-func flag(name string, at func(*Fault) *bool) word {
+func flagWord(name string, at func(*Fault) *bool) word {
 	return word{name,
 		func(f *Fault, _ string, _ int64) error { *at(f) = true; return nil },
 		func(f Fault) string {
@@ -47,7 +47,7 @@ func flag(name string, at func(*Fault) *bool) word {
 		}}
 }
 
-func flagAfter(name string, at func(*Fault) (*bool, *int)) word {
+func countedWord(name string, at func(*Fault) (*bool, *int)) word {
 	return word{name,
 		func(f *Fault, _ string, count int64) error {
 			on, n := at(f)
@@ -63,7 +63,7 @@ func flagAfter(name string, at func(*Fault) (*bool, *int)) word {
 		}}
 }
 
-func number[T int | int64](name string, at func(*Fault) *T) word {
+func numberWord[T int | int64](name string, at func(*Fault) *T) word {
 	return word{name,
 		func(f *Fault, v string, _ int64) error {
 			n, err := strconv.ParseInt(v, 10, 64)
@@ -78,7 +78,7 @@ func number[T int | int64](name string, at func(*Fault) *T) word {
 		}}
 }
 
-func duration(name string, at func(*Fault) *time.Duration) word {
+func durationWord(name string, at func(*Fault) *time.Duration) word {
 	return word{name,
 		func(f *Fault, v string, _ int64) error {
 			d, err := time.ParseDuration(v)
@@ -93,8 +93,8 @@ func duration(name string, at func(*Fault) *time.Duration) word {
 		}}
 }
 
-// text takes any value, or one of those given.
-func text(name string, at func(*Fault) *string, only ...string) word {
+// textWord takes any value, or one of those given.
+func textWord(name string, at func(*Fault) *string, only ...string) word {
 	return word{name,
 		func(f *Fault, v string, _ int64) error {
 			for i, o := range only {
@@ -114,6 +114,22 @@ func text(name string, at func(*Fault) *string, only ...string) word {
 			}
 			return name + "=" + *at(&f)
 		}}
+}
+
+func setStatus(f *Fault, v string, _ int64) error {
+	n, err := strconv.Atoi(v)
+	f.Status = n
+	if err == nil && (n < 200 || n > 999) {
+		return fmt.Errorf("want a status from 200 to 999")
+	}
+	return err
+}
+
+func getStatus(f Fault) string {
+	if f.Status == 0 {
+		return ""
+	}
+	return fmt.Sprintf("status=%d", f.Status)
 }
 
 func setCut(f *Fault, v string, count int64) error {

@@ -34,24 +34,21 @@ func (l *ledger) begin(conn int) *Exchange {
 	e := &Exchange{ID: l.lastID, Conn: conn, FirstByteAt: time.Now()}
 	l.kept = append(l.kept, e)
 	if len(l.kept) > l.maxRequests {
-		l.bytes -= l.kept[0].held()
+		l.drop(l.kept[0])
 		l.kept = slices.Delete(l.kept, 0, 1)
 	}
 	l.notify()
 	return e
 }
 
-// update changes an exchange under the lock. Bytes that it gains are counted
-// even after the exchange was dropped, until it ends.
+// update changes an exchange under the lock. One that was dropped gains nothing.
 func (l *ledger) update(e *Exchange, change func(*Exchange)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := e.held()
 	change(e)
-	if _, kept := l.find(e.ID); !kept {
+	if e.released {
 		e.release()
-		l.notify()
-		return
 	}
 	l.bytes += e.held() - before
 	l.shrink()
@@ -64,10 +61,14 @@ func (l *ledger) shrink() {
 		if l.bytes <= l.maxBytes {
 			return
 		}
-		before := e.held()
-		e.release()
-		l.bytes -= before - e.held()
+		l.drop(e)
 	}
+}
+
+// drop lets go of what an exchange holds.
+func (l *ledger) drop(e *Exchange) {
+	l.bytes -= e.held()
+	e.release()
 }
 
 // forget takes an exchange out, as if it had never come.
@@ -75,7 +76,7 @@ func (l *ledger) forget(e *Exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i, ok := l.find(e.ID); ok {
-		l.bytes -= e.held()
+		l.drop(e)
 		l.kept = slices.Delete(l.kept, i, i+1)
 	}
 	l.notify()

@@ -62,7 +62,7 @@ func (b boundaries) writes() []int {
 }
 
 // planBoundaries finds what a request of GPT-5.6 or later reads and writes.
-func (c *cache) planBoundaries(scope string, ends []point, b boundaries, lifetime time.Duration, start time.Time) *plan {
+func (c *cache) planBoundaries(scope digest, ends []point, b boundaries, lifetime time.Duration, start moment) *plan {
 	p := &plan{scope: scope, start: start}
 	var reached int64
 	for _, at := range b.lookups() {
@@ -98,7 +98,7 @@ func (p *plan) addWrite(n int64, lifetime time.Duration) {
 // planIntervals finds what a request of an older model reads: the longest warm
 // beginning that ends on a boundary. Writing is free and silent. Overflow to
 // another machine at many requests a minute is not simulated.
-func (c *cache) planIntervals(scope string, steps []point, total int64, lifetime time.Duration, start time.Time) *plan {
+func (c *cache) planIntervals(scope digest, steps []point, total int64, lifetime time.Duration, start moment) *plan {
 	p := &plan{scope: scope, start: start}
 	for _, s := range steps {
 		if s.tokens < minimumVisible {

@@ -61,6 +61,7 @@ func (q question) reply() reply {
 	r.text = fmt.Sprintf("Step %d is done. I read prompt %s and have nothing to add.", q.step, q.name())
 	if q.bytes > 0 {
 		r.text = strings.Repeat("preface ", q.bytes/8+1)[:q.bytes]
+		return r
 	}
 	return r.limit(q.maxTokens)
 }

@@ -12,6 +12,7 @@ type responsesRequest struct {
 	model   gpt
 	input   []any // the request's own items
 	items   []any // those the model reads: what is stored, then input
+	size    int64 // bytes of the requests that items came from
 	options cacheOptions
 	prompt  *transcript
 }
@@ -30,11 +31,12 @@ func (p *Provider) readResponses(q *request) (*responsesRequest, *apiError) {
 	if r.input, e = r.readInput(); e != nil {
 		return nil, e
 	}
-	stored, e := p.store.continued(q.tenant, o)
+	before, e := p.store.continued(q.tenant, o)
 	if e != nil {
 		return nil, e
 	}
-	r.items = append(slices.Clip(stored), r.input...)
+	r.items = append(slices.Clip(before.history), r.input...)
+	r.size = before.size + int64(len(q.body))
 	if r.options, e = cacheOptionsOf(o, r.model, true); e != nil {
 		return nil, e
 	}

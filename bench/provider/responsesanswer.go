@@ -19,7 +19,7 @@ func (p *Provider) answerResponse(q *request) (*answer, *apiError) {
 		said = r.question(prompt, q.fault.EventBytes).reply()
 	}
 	pl.tokens.Output = said.output()
-	out := r.response(said, prompt, q.start.Unix(), pl.tokens)
+	out := r.response(said, q.naming(prompt), q.start.at.Unix(), pl.tokens)
 	a := whole(200, out)
 	if r.body.flag("stream") {
 		a = streamed(out.events(q.fault.EventBytes > 0))
@@ -27,7 +27,7 @@ func (p *Provider) answerResponse(q *request) (*answer, *apiError) {
 	a.model, a.tokens = r.model.name, &pl.tokens
 	a.begin = func() {
 		p.cache.commit(pl)
-		p.store.put(q.tenant, out.ID, r.body, &storedResponse{r.input, append(r.items, decoded(out.Output)...), out})
+		p.store.add(q.tenant, out.ID, r.body, &stored{r.input, append(r.items, decoded(out.Output)...), out, r.size})
 	}
 	return a, nil
 }
@@ -63,6 +63,7 @@ func (p *Provider) compactResponse(q *request) (*answer, *apiError) {
 		return nil, e
 	}
 	pl, prompt := p.planPrompt(q, r.prompt, r.options, r.settings())
+	names := q.naming(prompt)
 	output := []any{}
 	for _, v := range r.items {
 		if item := asObject(v); kindOf(item) == "message" && item.str("role") == "user" {
@@ -71,9 +72,9 @@ func (p *Provider) compactResponse(q *request) (*answer, *apiError) {
 	}
 	folded := base64.StdEncoding.EncodeToString(prompt[:])
 	pl.tokens.Output = textTokens(folded)
-	output = append(output, object{"type": "compaction", "id": idFor("cmp_", prompt, 2), "encrypted_content": folded})
+	output = append(output, object{"type": "compaction", "id": idFor("cmp_", names, 2), "encrypted_content": folded})
 	a := whole(200, object{
-		"id": idFor("resp_", prompt, 3), "object": "response.compaction", "created_at": q.start.Unix(),
+		"id": idFor("resp_", names, 3), "object": "response.compaction", "created_at": q.start.at.Unix(),
 		"output": output, "usage": r.usage(pl.tokens),
 	})
 	a.model, a.tokens, a.begin = r.model.name, &pl.tokens, func() { p.cache.commit(pl) }
@@ -104,11 +105,8 @@ func (p *Provider) newConversation(q *request) (*answer, *apiError) {
 	if err != nil && len(q.body) > 0 {
 		return nil, refuse("We could not parse the JSON body of your request: %v", err)
 	}
-	id, e := p.store.open(q.tenant, body.list("items"))
-	if e != nil {
-		return nil, e
-	}
-	return whole(200, object{"id": id, "object": "conversation", "created_at": q.start.Unix(), "metadata": object{}}), nil
+	id := p.store.open(q.tenant, body.list("items"), int64(len(q.body)))
+	return whole(200, object{"id": id, "object": "conversation", "created_at": q.start.at.Unix(), "metadata": object{}}), nil
 }
 
 type responseObject struct {
@@ -175,9 +173,9 @@ func (r *responsesRequest) usage(t Tokens) *responseUsage {
 }
 
 // response is the answer as a whole.
-func (r *responsesRequest) response(said reply, prompt digest, created int64, t Tokens) responseObject {
+func (r *responsesRequest) response(said reply, names digest, created int64, t Tokens) responseObject {
 	out := responseObject{
-		ID: idFor("resp_", prompt, 0), Object: "response", Created: created, Status: "completed", Model: r.model.name,
+		ID: idFor("resp_", names, 0), Object: "response", Created: created, Status: "completed", Model: r.model.name,
 		Instructions: r.body["instructions"], Output: []outputItem{}, Parallel: r.body["parallel_tool_calls"] != false,
 		Previous: r.body["previous_response_id"], Store: r.body["store"] != false, ToolChoice: r.body["tool_choice"],
 		Tools: append([]any{}, r.body.list("tools")...), Usage: r.usage(t), Metadata: r.body["metadata"],
@@ -194,21 +192,21 @@ func (r *responsesRequest) response(said reply, prompt digest, created int64, t 
 	}
 	if said.thinking != "" {
 		secret := base64.StdEncoding.EncodeToString([]byte(said.thinking))
-		out.Output = append(out.Output, outputItem{Type: "reasoning", ID: idFor("rs_", prompt, 4), Summary: &[]any{}, Encrypted: secret})
+		out.Output = append(out.Output, outputItem{Type: "reasoning", ID: idFor("rs_", names, 4), Summary: &[]any{}, Encrypted: secret})
 	}
 	if said.text != "" {
 		part := outputPart{"output_text", said.text, []any{}}
-		out.Output = append(out.Output, outputItem{Type: "message", ID: idFor("msg_", prompt, 5), Status: out.Status, Role: "assistant", Content: &[]outputPart{part}})
+		out.Output = append(out.Output, outputItem{Type: "message", ID: idFor("msg_", names, 5), Status: out.Status, Role: "assistant", Content: &[]outputPart{part}})
 	}
 	if said.call != nil {
-		out.Output = append(out.Output, said.call.item(prompt))
+		out.Output = append(out.Output, said.call.item(names))
 	}
 	return out
 }
 
-func (c *toolCall) item(prompt digest) outputItem {
+func (c *toolCall) item(names digest) outputItem {
 	arguments := string(c.arguments)
-	item := outputItem{Type: "function_call", ID: idFor("fc_", prompt, 6), Status: "completed", CallID: idFor("call_", prompt, 1), Name: c.name, Arguments: &arguments}
+	item := outputItem{Type: "function_call", ID: idFor("fc_", names, 6), Status: "completed", CallID: idFor("call_", names, 1), Name: c.name, Arguments: &arguments}
 	if c.custom {
 		item.Type, item.Arguments, item.Input = "custom_tool_call", nil, &arguments
 	}

@@ -2,38 +2,43 @@ package provider
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
-// maxStored bounds how many responses, and how many conversations, are kept.
-const maxStored = 4096
+// The store's bounds, over responses and conversations: how many, and how many
+// bytes of requests they came from.
+const (
+	maxStored      = 4096
+	maxStoredBytes = 128 << 20
+)
 
 // A responseStore keeps what Responses clients refer to by id. An id of another
-// tenant does not exist.
+// tenant does not exist. What was written longest ago goes first.
 type responseStore struct {
-	mu            sync.Mutex
-	responses     map[storeKey]*storedResponse
-	conversations map[storeKey][]any // their items
-	order         []storeKey         // responses, oldest first
-	last          int                // conversations so far
+	mu    sync.Mutex
+	kept  map[storeKey]*stored
+	order []storeKey // by last writing
+	bytes int64
+	last  int // conversations so far
 }
 
 type storeKey struct{ tenant, id string }
 
-// A storedResponse is a response and the whole history that it ends.
-type storedResponse struct {
+// A stored thing is a response, with the whole history that it ends, or a
+// conversation, which has only a history.
+type stored struct {
 	input   []any // of its own request
 	history []any // everything the model read, and its output
 	body    any
+	size    int64 // bytes of the requests that history came from
 }
 
-func newResponseStore() *responseStore {
-	return &responseStore{responses: map[storeKey]*storedResponse{}, conversations: map[storeKey][]any{}}
-}
+func newResponseStore() *responseStore { return &responseStore{kept: map[storeKey]*stored{}} }
 
 // continued returns the stored items that come before a request's own
 // (facts/providers.md 2.2).
-func (s *responseStore) continued(tenant string, body object) ([]any, *apiError) {
+func (s *responseStore) continued(tenant string, body object) (*stored, *apiError) {
 	previous, conversation := body.str("previous_response_id"), conversationOf(body)
 	if previous != "" && conversation != "" {
 		return nil, refuseParam("previous_response_id", "mutually_exclusive_parameters",
@@ -41,18 +46,16 @@ func (s *responseStore) continued(tenant string, body object) ([]any, *apiError)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if previous != "" {
-		r, ok := s.responses[storeKey{tenant, previous}]
-		if !ok {
-			return nil, refuseParam("previous_response_id", "previous_response_not_found", "Previous response with id '%s' not found.", previous)
-		}
-		return r.history, nil
+	if r, ok := s.kept[storeKey{tenant, previous + conversation}]; ok {
+		return r, nil
 	}
-	items, ok := s.conversations[storeKey{tenant, conversation}]
-	if conversation != "" && !ok {
+	switch {
+	case previous != "":
+		return nil, refuseParam("previous_response_id", "previous_response_not_found", "Previous response with id '%s' not found.", previous)
+	case conversation != "":
 		return nil, &apiError{status: 404, message: fmt.Sprintf("Conversation with id '%s' not found.", conversation)}
 	}
-	return items, nil
+	return &stored{}, nil
 }
 
 // conversationOf returns the id of a request's conversation, written as a
@@ -64,32 +67,38 @@ func conversationOf(body object) string {
 	return body.str("conversation")
 }
 
-// put stores a response, unless the request says not to, and extends its
-// conversation.
-func (s *responseStore) put(tenant, id string, body object, r *storedResponse) {
+// add stores a response, unless the request says not to, and what it says as
+// its conversation.
+func (s *responseStore) add(tenant, id string, body object, r *stored) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := conversationOf(body); c != "" {
-		s.conversations[storeKey{tenant, c}] = r.history
+		s.put(storeKey{tenant, c}, &stored{history: r.history, size: r.size})
 	}
-	if store, ok := body["store"].(bool); ok && !store {
-		return
+	if body["store"] != false {
+		s.put(storeKey{tenant, id}, r)
 	}
-	key := storeKey{tenant, id}
-	if _, again := s.responses[key]; !again {
-		s.order = append(s.order, key)
+}
+
+func (s *responseStore) put(key storeKey, r *stored) {
+	if old, again := s.kept[key]; again {
+		s.bytes -= old.size
+		s.order = slices.DeleteFunc(s.order, func(k storeKey) bool { return k == key })
 	}
-	s.responses[key] = r
-	if len(s.order) > maxStored {
-		delete(s.responses, s.order[0])
+	s.kept[key] = r
+	s.order = append(s.order, key)
+	s.bytes += r.size
+	for len(s.order) > maxStored || s.bytes > maxStoredBytes && len(s.order) > 1 {
+		s.bytes -= s.kept[s.order[0]].size
+		delete(s.kept, s.order[0])
 		s.order = s.order[1:]
 	}
 }
 
-func (s *responseStore) get(tenant, id string) (*storedResponse, *apiError) {
+func (s *responseStore) get(tenant, id string) (*stored, *apiError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, ok := s.responses[storeKey{tenant, id}]
+	r, ok := s.kept[storeKey{tenant, id}]
 	if !ok {
 		return nil, &apiError{status: 404, message: fmt.Sprintf("Response with id '%s' not found.", id)}
 	}
@@ -97,14 +106,11 @@ func (s *responseStore) get(tenant, id string) (*storedResponse, *apiError) {
 }
 
 // open begins a conversation with some items.
-func (s *responseStore) open(tenant string, items []any) (string, *apiError) {
+func (s *responseStore) open(tenant string, items []any, size int64) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.conversations) >= maxStored {
-		return "", &apiError{status: 429, message: "Too many conversations."}
-	}
 	s.last++
 	id := fmt.Sprintf("conv_%06d", s.last)
-	s.conversations[storeKey{tenant, id}] = items
-	return id, nil
+	s.put(storeKey{tenant, id}, &stored{history: items, size: size})
+	return id
 }

@@ -20,8 +20,8 @@ type request struct {
 	header       http.Header
 	tenant       string
 	fault        Fault
-	start        time.Time // arrival of the whole head, by the clock of the caches
-	body         []byte    // content-decoded
+	start        moment // arrival, by the clock of the caches
+	body         []byte // content-decoded
 }
 
 // controlPrefix is where the provider's own endpoints are.
@@ -39,7 +39,7 @@ func (p *Provider) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		p.serveControl(w, r)
 		return
 	}
-	q := &request{method: r.Method, path: r.URL.Path, header: r.Header, start: p.opt.Now()}
+	q := &request{method: r.Method, path: r.URL.Path, header: r.Header}
 	x := &exchange{Exchange: e, tap: t, p: p, w: w, request: q}
 	a, err := p.take(x, r)
 	if err != nil {
@@ -77,6 +77,7 @@ func (p *Provider) take(x *exchange, r *http.Request) (*answer, error) {
 	if refused == nil {
 		x.body, refused = decode(raw, x.header.Get("content-encoding"), p.opt.MaxBody)
 	}
+	x.start = p.cache.arrive(p.opt.Now())
 	x.note(func(e *Exchange) {
 		e.Body, e.BodySize, e.SHA256 = raw, int64(len(raw)), sha256.Sum256(raw)
 		e.Dialect, e.Fault, e.Tenant, e.ReceivedAt = x.at.dialect, x.fault, x.tenant, time.Now()
@@ -193,7 +194,10 @@ func (p *Provider) answer(x *exchange, refused *apiError) *answer {
 	if refused != nil {
 		a = x.at.failed(refused, requestID)
 	}
-	a.header.Set(x.at.requestID, requestID)
+	a.header[x.at.requestID] = []string{requestID}
+	for name, value := range x.at.format.header {
+		a.header[name] = []string{value}
+	}
 	if x.fault.Status != 0 && x.fault.RetryAfter != "" {
 		a.header.Set("Retry-After", x.fault.RetryAfter)
 	}

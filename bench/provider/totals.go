@@ -44,10 +44,19 @@ func (p *Provider) Totals() (byTenant map[string]Tally, all Tally) {
 	return maps.Clone(p.tallies), all
 }
 
+// maxTenants bounds Totals; those that come later share one tally.
+const (
+	maxTenants   = 4096
+	otherTenants = "others"
+)
+
 // tally counts one answer.
 func (p *Provider) tally(tenant string, t Tokens) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if _, known := p.tallies[tenant]; !known && len(p.tallies) >= maxTenants {
+		tenant = otherTenants
+	}
 	sum := p.tallies[tenant]
 	sum.Requests++
 	sum.Tokens = sum.Tokens.Plus(t)

@@ -3,7 +3,6 @@ package provider
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -178,13 +177,13 @@ func (p *Provider) planPrompt(q *request, t *transcript, o cacheOptions, setting
 		every = t.model.interval()
 	}
 	ends, end, steps := measure(t.blocks, every)
-	scope := strings.Join([]string{"openai", q.tenant, t.model.name, o.key, string(canonical(settings.without()))}, "\n")
+	scope := []string{"openai", q.tenant, t.model.name, o.key, string(canonical(settings.without()))}
 	if t.model.breakpoints() {
 		t.at.implicit = o.implicit
-		return p.cache.planBoundaries(scope, ends, t.at, o.lifetime, q.start), end.sum
+		return p.cache.planBoundaries(scopeOf(scope...), ends, t.at, o.lifetime, q.start), end.sum
 	}
-	scope += "\n" + routing(t.blocks)
-	return p.cache.planIntervals(scope, steps, end.tokens, o.lifetime, q.start), end.sum
+	scope = append(scope, routing(t.blocks))
+	return p.cache.planIntervals(scopeOf(scope...), steps, end.tokens, o.lifetime, q.start), end.sum
 }
 
 // routing stands for the machine that the prompt's first tokens lead to.
