@@ -83,7 +83,8 @@ func NewComposer(cfgs []Config) (*Composer, error) {
 func (c *Composer) HeaderNames() []string { return c.headers }
 
 // Late returns how many calls of contributors still run although their
-// deadline has passed. It is a gauge; see maxLate for its bound.
+// deadline has passed: a gauge, normally 0. A contributor with 16 of them is
+// refused at once.
 func (c *Composer) Late() int {
 	n := 0
 	for _, st := range c.steps {

@@ -74,7 +74,7 @@ func TestFileGlobs(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{
 		"AGENTS.md", "b/AGENTS.md", "b.x/AGENTS.md", "b/deep/er/AGENTS.md", "B/AGENTS.md",
-		".git/AGENTS.md", "node_modules/p/AGENTS.md", "b/node_modules/AGENTS.md", ".claude/AGENTS.md", "b/.claude/x.md", ".env", "b/notes.md",
+		".git/AGENTS.md", "node_modules/p/AGENTS.md", "b/node_modules/AGENTS.md", ".claude/AGENTS.md", "b/.claude/x.md", ".env", "b/.env", "b/notes.md",
 	} {
 		write(t, root, name, "x")
 	}
@@ -225,7 +225,7 @@ func TestInvariant3_FilesAreReadWhenComposing(t *testing.T) {
 func TestFileSearchStopsWhenCancelled(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "a/b.md", "x")
-	c, err := contrib.New(contrib.Config{Kind: "file", Root: root, Paths: []string{"**/*.md"}})
+	c, err := contrib.New(contrib.Config{Kind: "file", Root: root, Paths: []string{"**/*.none"}})
 	if err != nil {
 		t.Fatal(err)
 	}

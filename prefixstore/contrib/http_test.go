@@ -44,6 +44,9 @@ func TestHTTPIsToldTheSession(t *testing.T) {
 		body        map[string]any
 	}
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if !r.Close {
+			t.Error("the service was told to keep the connection, want it closed")
+		}
 		got.method, got.uri, got.header = r.Method, r.RequestURI, r.Header
 		if err := json.NewDecoder(r.Body).Decode(&got.body); err != nil {
 			t.Errorf("the service was sent no JSON: %v", err)

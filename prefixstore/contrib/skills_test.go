@@ -69,8 +69,8 @@ func TestSkillsErrorsNameTheFile(t *testing.T) {
 	at := `cannot list skill "x/SKILL.md": `
 	f("", at+`it does not begin with front matter between lines of "---"`)
 	f("# Title\n---\n", at+`it does not begin with front matter between lines of "---"`)
-	f("---\nname: x\n", at+`its front matter has no closing line "---" in its first 65536 bytes`)
-	f("---\n# "+strings.Repeat("a", 70_000)+"\n---\n", at+`its front matter has no closing line "---" in its first 65536 bytes`)
+	f("---\nname: x\n", at+`its front matter has no closing line "---" in its first 16384 bytes`)
+	f("---\n# "+strings.Repeat("a", 17_000)+"\n---\n", at+`its front matter has no closing line "---" in its first 16384 bytes`)
 	f("---\nname: x\n---\n", at+`its front matter has no description`)
 	f("---\n---\n", at+`its front matter has no description`)
 	f("---\ndescription: '  '\n---\n", at+`its front matter has no description`)

@@ -31,6 +31,7 @@ func TestCaseB15_VolatileTextIsFound(t *testing.T) {
 	f("Nov 30 2026 or November 30, 2026", "date: Nov 30 2026", "date: November 30, 2026")
 	f("30 Nov 2026, the 30th November 2026", "date: 30 Nov 2026", "date: 30th November 2026")
 	f("It is Monday, November 30.", "date: Monday, November 30")
+	f("Monday, Nov 30, 2026", "date: Monday, Nov 30")
 	f("Mon Nov 30 12:03:55 UTC 2026", "date: Mon Nov 30", "time: 12:03:55")
 	f("It is 12:03:55 here", "time: 12:03:55")
 	f("started at 1796040235, or 1796040235123, or 1796040235.52", "timestamp: 1796040235", "timestamp: 1796040235123", "timestamp: 1796040235.52")
@@ -69,7 +70,7 @@ func TestCaseB15_SteadyTextIsNotReported(t *testing.T) {
 		"Call +4930123456789 or 1700000000 people; 1234567890; order 17960402351; 3.1796040235 rad.",
 		"Run 3 tests. Step 1: build. Step 2: run 4 shards. See issue #12, PR #7 and section 17.",
 		"Retry at most 3 requests; request 2 reviewers; attempt 5 times. A session has 12 turns.",
-		"run_integration_tests session-management msg_type request-response trace_identifiers",
+		"run_integration_tests session-management msg_type request-response trace_identifiers run_integrationtestsv2",
 		"deadbeefdeadbeefdeadbeefdeadbeef 11111111111111111111111111111111",
 		"counter, count: many. max_tokens: 4096, timeout=30",
 	} {

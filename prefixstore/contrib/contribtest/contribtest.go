@@ -18,11 +18,11 @@ import (
 	"github.com/seed-9236c7ca/preface/prefixstore/contrib"
 )
 
-// Run tests the kind of the configuration that make gives. make is called once
+// Run tests the kind of the configuration that newConfig gives, which is called once
 // per case, and may use t for folders and servers that live as long as the
 // case. The contributor must give at least one message of at least two bytes,
 // and the same ones to all sessions.
-func Run(t *testing.T, make func(t *testing.T) contrib.Config) {
+func Run(t *testing.T, newConfig func(t *testing.T) contrib.Config) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, cfg contrib.Config)
@@ -36,7 +36,7 @@ func Run(t *testing.T, make func(t *testing.T) contrib.Config) {
 		{"keeps to max_bytes", keepsToMaxBytes},
 		{"refuses keys of other kinds", refusesForeignKeys},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, make(t)) })
+		t.Run(c.name, func(t *testing.T) { c.test(t, newConfig(t)) })
 	}
 }
 
