@@ -20,6 +20,15 @@ type Setup struct {
 	Hash         string // of the configuration, for anchors
 }
 
+// Composer returns what composes the prefixes of a route.
+func (s *Setup) Composer(rc RouteConfig) (*contrib.Composer, error) {
+	chosen, err := choose(s.Contributors, rc.Contributors)
+	if err != nil {
+		return nil, err
+	}
+	return contrib.NewComposer(chosen)
+}
+
 // A generation is a Setup made ready. It is immutable; a request loads it once
 // and keeps it to its end.
 type generation struct {
@@ -63,11 +72,7 @@ func (g *generation) route(rc RouteConfig, setup Setup, watch *wire.Watcher) (*r
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := choose(setup.Contributors, rc.Contributors)
-	if err != nil {
-		return nil, err
-	}
-	c, err := contrib.NewComposer(chosen)
+	c, err := setup.Composer(rc)
 	if err != nil {
 		return nil, err
 	}
