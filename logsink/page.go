@@ -91,28 +91,31 @@ func storedParts(h *Header) []Digest {
 	return list
 }
 
-// without returns the page without the entries whose id is known already, or
-// that come a second time in it; nil if none is left.
-func (p *page) without(known func(recordID) bool) *page {
+// only returns the page with those entries alone that are new, which it asks
+// once for each in order; nil if none is.
+func (p *page) only(isNew func(recordID) bool) *page {
 	left := &page{key: p.key, of: p.of}
-	here := make(map[recordID]bool, len(p.entries))
 	start := 0
-	for _, e := range p.entries {
+	for i, e := range p.entries {
 		line := p.lines[start:e.end]
 		start = e.end
-		if known(e.id) || here[e.id] {
-			continue
+		switch {
+		case !isNew(e.id):
+			if left.entries == nil { // the first that is not; nearly always there is none
+				left.entries = append(make([]entry, 0, len(p.entries)), p.entries[:i]...)
+				left.lines = bytes.Clone(p.lines[:start-len(line)])
+			}
+		case left.entries != nil:
+			left.lines = append(left.lines, line...)
+			e.end = len(left.lines)
+			left.entries = append(left.entries, e)
 		}
-		here[e.id] = true
-		left.lines = append(left.lines, line...)
-		e.end = len(left.lines)
-		left.entries = append(left.entries, e)
 	}
-	switch len(left.entries) {
-	case 0:
-		return nil
-	case len(p.entries):
+	if left.entries == nil {
 		return p
+	}
+	if len(left.entries) == 0 {
+		return nil
 	}
 	return left
 }

@@ -37,23 +37,20 @@ const recentMost = 1 << 15
 
 func (r *recent) forget() { *r = recent{} }
 
-func (r *recent) has(id recordID) bool {
-	_, ok := r.known[id]
-	return ok
-}
-
-func (r *recent) add(id recordID) {
-	if r.has(id) {
-		return
+// add reports whether id was not known.
+func (r *recent) add(id recordID) bool {
+	if _, ok := r.known[id]; ok {
+		return false
 	}
 	r.known[id] = struct{}{}
 	if len(r.order) < recentMost {
 		r.order = append(r.order, id)
-		return
+		return true
 	}
 	delete(r.known, r.order[r.next])
 	r.order[r.next] = id
 	r.next = (r.next + 1) % recentMost
+	return true
 }
 
 // remove takes out ids whose job was undone. Their places in the ring stay:

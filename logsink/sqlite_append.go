@@ -19,7 +19,7 @@ func (t *tx) append(pages []*page, blobs []Blob) error {
 		}
 	}
 	for _, p := range pages {
-		if p = p.without(t.recent.has); p == nil {
+		if p = p.only(t.isNew); p == nil {
 			continue
 		}
 		if err := t.putPage(p); err != nil {
@@ -44,14 +44,17 @@ func (t *tx) putPage(p *page) error {
 		}
 	}
 	s.learn(p, id)
-	if err := t.saveTail(s); err != nil {
-		return err
+	return t.saveTail(s)
+}
+
+// isNew reports whether a record was not stored of late, and takes it for
+// stored: if that fails, the writer takes it back.
+func (t *tx) isNew(id recordID) bool {
+	if !t.recent.add(id) {
+		return false
 	}
-	for i := range p.entries {
-		t.recent.add(p.entries[i].id)
-		t.stored = append(t.stored, p.entries[i].id)
-	}
-	return nil
+	t.stored = append(t.stored, id)
+	return true
 }
 
 func (t *tx) insertPage(p *page, prev int64) (id int64, err error) {

@@ -1,0 +1,348 @@
+package logsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A Queue takes records off the request path and appends them in batches. It is
+// bounded and lossy by declaration: when the log cannot keep up, or is away for
+// longer than the queue has room, records are dropped and counted. A crash
+// loses what was put in the last Every, and the batch being written.
+//
+// Records are appended in the order in which they were put, so a header record
+// and its blobs are stored in the transaction of the requests that refer to
+// them, or before.
+type Queue struct {
+	log  Log          // immutable
+	opts QueueOptions // immutable
+
+	// mu guards the following. waiting and size count what is in pending and
+	// what is being written.
+	mu      sync.Mutex
+	pending []queued
+	waiting int
+	size    int64
+	closed  bool
+	stats   QueueStats
+
+	first chan struct{} // pending is not empty any more
+	full  chan struct{} // pending is worth writing at once
+	quit  chan struct{} // closed by Close: write what is there
+	ended chan struct{} // closed when the goroutine is over
+
+	// abandon cancels writes when Close runs out of time.
+	ctx     context.Context
+	abandon context.CancelFunc
+}
+
+// QueueOptions bound a queue. Zero fields have the defaults.
+type QueueOptions struct {
+	Records int           // how many may wait; default 65536
+	Bytes   int64         // how much they may hold, blobs included; default 64 MiB
+	Every   time.Duration // how long a record waits at most before it is written; default 50ms
+	Batch   int           // so many waiting are written at once; default 1024
+	Timeout time.Duration // of one write; default 10s
+}
+
+func (o QueueOptions) withDefaults() QueueOptions {
+	setDefault(&o.Records, 65536)
+	setDefault(&o.Bytes, 64<<20)
+	setDefault(&o.Every, 50*time.Millisecond)
+	setDefault(&o.Batch, 1024)
+	setDefault(&o.Timeout, 10*time.Second)
+	return o
+}
+
+// QueueStats is what a queue has done and has before it.
+type QueueStats struct {
+	Depth     int           // records that wait or are being written
+	Bytes     int64         // what they hold, roughly
+	Dropped   int64         // records that were lost: no room, refused by the log, or left at Close
+	Errors    int64         // writes that failed; a batch that is tried again counts each time
+	Flushed   int64         // records that are stored
+	LastFlush time.Duration // how long the last write took that succeeded
+}
+
+// A queued record holds its blobs, which are the queue's own.
+type queued struct {
+	rec   Record
+	blobs []Blob
+	size  int64
+}
+
+// recordSize is what a record is taken to hold without its blobs: the structs
+// are near it, and to be exact would cost more than it gives.
+const recordSize = 1 << 10
+
+// A batch is bounded too: the log writes it in one transaction.
+const (
+	batchRecords = 4096
+	batchBytes   = 16 << 20
+)
+
+// Waits between tries of a batch while the log is away.
+const (
+	retryFirst = 50 * time.Millisecond
+	retryMost  = 2 * time.Second
+)
+
+// NewQueue starts a queue in front of a log. The queue does not close the log.
+func NewQueue(l Log, opts QueueOptions) *Queue {
+	q := &Queue{
+		log: l, opts: opts.withDefaults(),
+		first: make(chan struct{}, 1), full: make(chan struct{}, 1),
+		quit: make(chan struct{}), ended: make(chan struct{}),
+	}
+	q.ctx, q.abandon = context.WithCancel(context.Background())
+	go q.work()
+	return q
+}
+
+// Put hands over a record with the blobs that it refers to, and never blocks.
+// It reports whether there was room; if not, the record is dropped and counted.
+// The queue keeps what rec points to until it is stored, so that must not be
+// changed any more; blobs' bytes are copied.
+func (q *Queue) Put(rec Record, blobs ...Blob) bool {
+	item := queued{rec: rec, blobs: cloneBlobs(blobs), size: recordSize}
+	for i := range blobs {
+		item.size += int64(len(blobs[i].Bytes))
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.waiting >= q.opts.Records || q.size+item.size > q.opts.Bytes {
+		q.stats.Dropped++
+		return false
+	}
+	q.pending = append(q.pending, item)
+	q.waiting++
+	q.size += item.size
+	signal(q.first)
+	if len(q.pending) >= q.opts.Batch {
+		signal(q.full)
+	}
+	return true
+}
+
+// PutSync appends a record and its blobs and returns when they are durable. It
+// does not wait for what is in the queue.
+func (q *Queue) PutSync(ctx context.Context, rec Record, blobs ...Blob) error {
+	began := time.Now()
+	err := q.log.Append(ctx, []Record{rec}, blobs)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err != nil {
+		q.stats.Errors++
+		q.stats.Dropped++
+		return err
+	}
+	q.stats.Flushed++
+	q.stats.LastFlush = time.Since(began)
+	return nil
+}
+
+// Stats returns the counters.
+func (q *Queue) Stats() QueueStats {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s := q.stats
+	s.Depth, s.Bytes = q.waiting, q.size
+	return s
+}
+
+// Close takes no more records, writes those that wait, and returns when that is
+// done or ctx ends. Its error says how many were lost.
+func (q *Queue) Close(ctx context.Context) error {
+	q.mu.Lock()
+	if !q.closed {
+		q.closed = true
+		close(q.quit)
+	}
+	q.mu.Unlock()
+	select {
+	case <-q.ended:
+	case <-ctx.Done():
+		q.abandon()
+		<-q.ended
+	}
+	q.abandon()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiting == 0 {
+		return nil
+	}
+	lost := q.waiting
+	q.drop(q.pending)
+	q.pending = nil
+	return fmt.Errorf("cannot write the last %d records of the log before the time to stop was over: %w", lost, context.Cause(ctx))
+}
+
+// drop counts items as lost. It is called under mu.
+func (q *Queue) drop(items []queued) {
+	q.stats.Dropped += int64(len(items))
+	q.done(items)
+}
+
+// done gives back the room of items. It is called under mu.
+func (q *Queue) done(items []queued) {
+	q.waiting -= len(items)
+	for i := range items {
+		q.size -= items[i].size
+	}
+}
+
+// signal wakes the goroutine; a signal that is not taken yet is enough.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// work writes batches until Close, and then what is left. After a batch it
+// waits again, unless enough has gathered meanwhile: many small batches would
+// cost far more.
+func (q *Queue) work() {
+	defer close(q.ended)
+	for q.wait() {
+		q.write(q.take())
+	}
+	for {
+		batch := q.take()
+		if len(batch) == 0 || !q.write(batch) {
+			return
+		}
+	}
+}
+
+// wait returns when records should be written, or false when the queue closes.
+// An idle queue sleeps.
+func (q *Queue) wait() bool {
+	select {
+	case <-q.first:
+	case <-q.quit:
+		return false
+	}
+	timer := time.NewTimer(q.opts.Every)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-q.full:
+	case <-q.quit:
+		return false
+	}
+	return true
+}
+
+// take returns the next batch, which stays counted until it is done.
+func (q *Queue) take() []queued {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, size := 0, int64(0)
+	for n < len(q.pending) && n < batchRecords && (n == 0 || size+q.pending[n].size <= batchBytes) {
+		size += q.pending[n].size
+		n++
+	}
+	batch := q.pending[:n:n]
+	q.pending = q.pending[n:]
+	switch {
+	case len(q.pending) == 0:
+		q.pending = nil // lets go of the array with the batch
+	case len(q.pending) >= q.opts.Batch:
+		signal(q.full)
+		fallthrough
+	default:
+		signal(q.first)
+	}
+	return batch
+}
+
+// write stores a batch, however long the log is away, and reports whether it is
+// done with it. If Close gives up it puts back what is not stored.
+func (q *Queue) write(batch []queued) bool {
+	err := q.insist(batch)
+	if err == nil {
+		return true
+	}
+	if errors.Is(err, ErrUnavailable) {
+		q.putBack(batch)
+		return false
+	}
+	return q.writeSingly(batch)
+}
+
+// writeSingly is for a batch of which the log refuses a record: the others are
+// stored, and that one is lost.
+func (q *Queue) writeSingly(batch []queued) bool {
+	for i := range batch {
+		one := batch[i : i+1]
+		err := q.insist(one)
+		if errors.Is(err, ErrUnavailable) {
+			q.putBack(batch[i:])
+			return false
+		}
+		if err != nil {
+			q.mu.Lock()
+			q.drop(one)
+			q.mu.Unlock()
+		}
+	}
+	return true
+}
+
+// insist tries until the batch is stored, is refused for what it is, or Close
+// gives up, which leaves the error ErrUnavailable.
+func (q *Queue) insist(batch []queued) error {
+	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
+		err := q.append(batch)
+		if !errors.Is(err, ErrUnavailable) || !q.sleep(wait) {
+			return err
+		}
+	}
+}
+
+func (q *Queue) putBack(batch []queued) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pending = append(batch, q.pending...)
+}
+
+// sleep waits between tries, and returns false when there is no time for more.
+func (q *Queue) sleep(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-q.ctx.Done():
+		return false
+	}
+}
+
+// append makes one try. The log stores a record once however often it is
+// offered, so a try whose outcome is not known does no harm.
+func (q *Queue) append(batch []queued) error {
+	recs := make([]Record, len(batch))
+	var blobs []Blob
+	for i := range batch {
+		recs[i] = batch[i].rec
+		blobs = append(blobs, batch[i].blobs...)
+	}
+	ctx, cancel := context.WithTimeout(q.ctx, q.opts.Timeout)
+	defer cancel()
+	began := time.Now()
+	err := q.log.Append(ctx, recs, blobs)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err != nil {
+		q.stats.Errors++
+		return err
+	}
+	q.stats.Flushed += int64(len(batch))
+	q.stats.LastFlush = time.Since(began)
+	q.done(batch)
+	return nil
+}
