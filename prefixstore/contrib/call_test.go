@@ -26,7 +26,7 @@ func TestFault28_HungContributorEndsAtItsDeadline(t *testing.T) {
 		release := make(chan struct{})
 		defer close(release)
 		began := time.Now()
-		_, err := composerOf(stepOf("svc", stuck(release))).Compose(t.Context(), Session{})
+		_, err := composerOf(newStep(Config{Name: "svc"}, stuck(release))).Compose(t.Context(), Session{})
 		if want := `contributor "svc": deadline=500ms passed: context deadline exceeded`; fmt.Sprint(err) != want {
 			t.Errorf("Compose = %v, want %s", err, want)
 		}
@@ -92,10 +92,10 @@ func TestI10_CallsThatNeverReturnAreBounded(t *testing.T) {
 		release := make(chan struct{})
 		var calls atomic.Int32
 		hung := stuck(release)
-		c := composerOf(stepOf("svc", func(ctx context.Context, s Session, l []Message) ([]Message, error) {
+		c := composerOf(newStep(Config{Name: "svc"}, fake(func(ctx context.Context, s Session, l []Message) ([]Message, error) {
 			calls.Add(1)
 			return hung(ctx, s, l)
-		}))
+		})))
 		for i := range maxLate {
 			if _, err := c.Compose(t.Context(), Session{}); !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("Compose %d = %v, want its deadline", i, err)
@@ -170,7 +170,7 @@ func TestFault2_PlaceOfARuntimePanic(t *testing.T) {
 }
 
 func TestFault2_OthersAreUnaffected(t *testing.T) {
-	panics := newStep(Config{Name: "svc", OnError: Skip}, fake(func(context.Context, Session, []Message) ([]Message, error) { panic("x") }))
+	panics := patient(Config{Name: "svc", OnError: Skip}, fake(func(context.Context, Session, []Message) ([]Message, error) { panic("x") }))
 	r := compose(t, composerOf(panics, stepOf("ok", gives(Message{Text: "text"}))), Session{})
 	if want := []Message{{"user", "text"}}; !slices.Equal(r.Messages, want) {
 		t.Errorf("Compose beside a panic = %v, want %v", r.Messages, want)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -30,7 +31,13 @@ func gives(ms ...Message) fake {
 // composerOf makes a Composer of contributors that no kind makes.
 func composerOf(steps ...*step) *Composer { return &Composer{steps: steps} }
 
-func stepOf(name string, f fake) *step { return newStep(Config{Name: name, Kind: "fake"}, f) }
+func stepOf(name string, f fake) *step { return patient(Config{Name: name, Kind: "fake"}, f) }
+
+// patient is newStep with a deadline that no slow machine reaches.
+func patient(cfg Config, f fake) *step {
+	cfg.Deadline = time.Minute
+	return newStep(cfg, f)
+}
 
 func compose(t *testing.T, c *Composer, s Session) Result {
 	t.Helper()
@@ -45,12 +52,12 @@ func TestComposeIsAWaterfallInOrder(t *testing.T) {
 	var seen []Message
 	c := composerOf(
 		stepOf("a", gives(Message{Text: "one"}, Message{Role: "assistant", Text: "two"})),
-		newStep(Config{Name: "b", Kind: "fake", Role: "developer", Envelope: "note"}, fake(
+		patient(Config{Name: "b", Kind: "fake", Role: "developer", Envelope: "note"}, fake(
 			func(_ context.Context, _ Session, list []Message) ([]Message, error) {
 				seen = slices.Clone(list)
 				return append(list, Message{Text: "three"}), nil
 			})),
-		newStep(Config{Name: "c", Kind: "fake", When: Matcher{Route: "other"}}, gives(Message{Text: "never"})),
+		patient(Config{Name: "c", Kind: "fake", When: Matcher{Route: "other"}}, gives(Message{Text: "never"})),
 		stepOf("d", gives()),
 	)
 	r := compose(t, c, Session{Route: "r"})
@@ -91,7 +98,7 @@ func TestI13_EmptyCompositionIsNoMessage(t *testing.T) {
 		"nothing appended":  composerOf(stepOf("a", gives())),
 		"empty text":        composerOf(stepOf("a", gives(Message{Text: ""}))),
 		"blank text":        composerOf(stepOf("a", gives(Message{Text: " \r\n\t\u00a0"}))),
-		"blank in envelope": composerOf(newStep(Config{Envelope: "x"}, gives(Message{Text: "\n"}))),
+		"blank in envelope": composerOf(patient(Config{Envelope: "x"}, gives(Message{Text: "\n"}))),
 	} {
 		if r := compose(t, c, Session{}); r.Messages != nil {
 			t.Errorf("%s: Compose gave %v, want nil", name, r.Messages)
@@ -157,7 +164,7 @@ func TestCaseB1_NoTextOfAnotherSession(t *testing.T) {
 		return table, nil
 	}
 	cfg := Config{Kind: "fake", ForwardHeaders: []string{"x-user"}}
-	c := composerOf(newStep(cfg, fake(alias)), newStep(cfg, fake(alias)))
+	c := composerOf(patient(cfg, fake(alias)), patient(cfg, fake(alias)))
 	headers := map[string]string{"x-user": "ann"}
 	a := compose(t, c, Session{Session: "ann", Headers: headers})
 	b := compose(t, c, Session{Session: "bob", Headers: map[string]string{"x-user": "bob"}})
@@ -175,7 +182,7 @@ func TestCaseB1_NoTextOfAnotherSession(t *testing.T) {
 // The composed messages are what each attempt starts from: composing again
 // neither repeats nor changes them.
 func TestCaseB2_ComposingAgainGivesTheSameOnce(t *testing.T) {
-	c, err := NewComposer([]Config{{Kind: "text", Text: "opener"}, {Kind: "text", Text: "more", Envelope: "note"}})
+	c, err := NewComposer([]Config{{Kind: "text", Deadline: time.Minute, Text: "opener"}, {Kind: "text", Deadline: time.Minute, Text: "more", Envelope: "note"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +197,7 @@ func TestCaseB2_ComposingAgainGivesTheSameOnce(t *testing.T) {
 
 func TestCaseB16_RolesAreCheckedWhereTheyEnter(t *testing.T) {
 	for _, role := range []string{"user", "assistant", "developer", "system"} {
-		c, err := NewComposer([]Config{{Kind: "text", Text: "x", Role: role}})
+		c, err := NewComposer([]Config{{Kind: "text", Deadline: time.Minute, Text: "x", Role: role}})
 		if err != nil {
 			t.Errorf("NewComposer with role %q = %v, want nil", role, err)
 			continue
@@ -201,7 +208,7 @@ func TestCaseB16_RolesAreCheckedWhereTheyEnter(t *testing.T) {
 	}
 	for _, role := range []string{"tool", "User", "function", "model", " user"} {
 		want := fmt.Sprintf("cannot use role %q: want user, assistant, developer or system", role)
-		_, err := NewComposer([]Config{{Name: "policy", Kind: "text", Text: "x", Role: role}})
+		_, err := NewComposer([]Config{{Name: "policy", Kind: "text", Deadline: time.Minute, Text: "x", Role: role}})
 		if got := fmt.Sprint(err); got != `contributor "policy": `+want {
 			t.Errorf("NewComposer with role %q = %v, want %s", role, err, want)
 		}
@@ -225,7 +232,7 @@ func TestCaseB17_FailureIsRefusedOrRecorded(t *testing.T) {
 		t.Errorf("Compose = %v, %v, want nothing and the error of svc", r.Messages, err)
 	}
 
-	skips := newStep(Config{Name: "svc", Kind: "fake", OnError: Skip}, fails)
+	skips := patient(Config{Name: "svc", Kind: "fake", OnError: Skip}, fails)
 	got := compose(t, composerOf(skips, ok), Session{})
 	if want := []Message{{"user", "text"}}; !slices.Equal(got.Messages, want) {
 		t.Errorf("Compose with on_error skip = %v, want %v", got.Messages, want)
@@ -251,7 +258,7 @@ func TestTextThatCannotBeSentIsRefused(t *testing.T) {
 		"too many":     {Config{}, make([]Message, 257), "gave 257 messages: want at most 256"},
 	} {
 		tc.cfg.Name = "x"
-		_, err := composerOf(newStep(tc.cfg, gives(tc.give...))).Compose(t.Context(), Session{})
+		_, err := composerOf(patient(tc.cfg, gives(tc.give...))).Compose(t.Context(), Session{})
 		if got, want := fmt.Sprint(err), `contributor "x": `+tc.want; got != want {
 			t.Errorf("%s: Compose = %v, want %s", name, got, want)
 		}
@@ -260,7 +267,7 @@ func TestTextThatCannotBeSentIsRefused(t *testing.T) {
 
 func TestTextIsKeptAsItIs(t *testing.T) {
 	const text = "\ufeffa\r\nb\u2028\u0001\U0001F600 \n"
-	r := compose(t, composerOf(newStep(Config{MaxBytes: len(text)}, gives(Message{Text: text}))), Session{})
+	r := compose(t, composerOf(patient(Config{MaxBytes: len(text)}, gives(Message{Text: text}))), Session{})
 	if r.Messages[0].Text != text {
 		t.Errorf("Compose gave %q, want %q", r.Messages[0].Text, text)
 	}
@@ -292,8 +299,8 @@ func TestHeadersStayWithTheContributorThatAsked(t *testing.T) {
 		}
 	}
 	c := composerOf(
-		newStep(Config{ForwardHeaders: []string{"X-Team", "x-absent"}}, hears("a")),
-		newStep(Config{When: Matcher{Headers: map[string]string{"X-Repo": "*"}}}, hears("b")),
+		patient(Config{ForwardHeaders: []string{"X-Team", "x-absent"}}, hears("a")),
+		patient(Config{When: Matcher{Headers: map[string]string{"X-Repo": "*"}}}, hears("b")),
 	)
 	compose(t, c, Session{Headers: map[string]string{"x-team": "core", "x-repo": "preface", "x-other": "secret"}})
 	want := map[string]map[string]string{"a": {"x-team": "core"}, "b": nil}

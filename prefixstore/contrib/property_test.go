@@ -26,7 +26,7 @@ func drawSteps(t *rapid.T) []*step {
 			return Message{roles.Draw(t, "role"), texts.Draw(t, "text")}
 		}), 0, 4).Draw(t, "more")
 		spoil := rapid.SampledFrom([]string{"", "", "", "", "first", "cut", "panic"}).Draw(t, "spoil")
-		return newStep(cfg, fake(func(_ context.Context, _ Session, l []Message) ([]Message, error) {
+		return patient(cfg, fake(func(_ context.Context, _ Session, l []Message) ([]Message, error) {
 			switch {
 			case spoil == "first" && len(l) > 0:
 				l[0].Text += "!"

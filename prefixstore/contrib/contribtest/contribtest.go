@@ -12,14 +12,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9236c7ca/preface/prefixstore/contrib"
 )
 
-// Run tests the kind of the configuration that newConfig gives, which is called once
-// per case, and may use t for folders and servers that live as long as the
+// Run tests the kind of the configuration that newConfig gives, which is called
+// once per case and may use t for folders and servers that live as long as the
 // case. The contributor must give at least one message of at least two bytes,
 // and the same ones to all sessions.
 func Run(t *testing.T, newConfig func(t *testing.T) contrib.Config) {
@@ -36,7 +37,11 @@ func Run(t *testing.T, newConfig func(t *testing.T) contrib.Config) {
 		{"keeps to max_bytes", keepsToMaxBytes},
 		{"refuses keys of other kinds", refusesForeignKeys},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, newConfig(t)) })
+		t.Run(c.name, func(t *testing.T) {
+			cfg := newConfig(t)
+			cfg.Deadline = time.Minute // no slow machine is to decide a test
+			c.test(t, cfg)
+		})
 	}
 }
 
