@@ -80,7 +80,7 @@ func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	if !r.first.IsZero() {
 		rec.FirstByte = r.first.Sub(r.sent)
 	}
-	x.s.queue.Put([]logsink.Record{{Response: &rec}}, nil)
+	x.s.queue.Put(logsink.Record{Response: &rec})
 	x.s.counters.Tokens(req.Dialect, rep.Usage)
 	completed := end == logsink.EndComplete && r.status/100 == 2
 	if completed {

@@ -141,9 +141,9 @@ func TestCaseA13_HeadersVerbatim(t *testing.T) {
 // TestAnswersAreVerbatim: with and without the proxy, an answer has the same
 // status and bytes, streamed or not.
 func TestI8_AnswersAreVerbatim(t *testing.T) {
-	b := newBench(t)
 	stream := strings.Replace(anthropicTurn, `{"model"`, `{"stream":true,"model"`, 1)
 	for _, body := range []string{anthropicTurn, stream} {
+		b := newBench(t) // the last fault closes its connection unannounced
 		for _, fault := range []string{"", "chunks=7", "status=529,retry-after=3", "error@2", "encoding=gzip", "line-end=crlf", "chunk-extensions"} {
 			r := b.post("/v1/messages", body, "x-claude-code-session-id", "s", "x-provider-fault", fault)
 			sent := b.last()

@@ -53,6 +53,9 @@ type setupFunc func(b *bench, s *Setup, d *Deps, o *prefixstore.Options)
 // openerText is what the benches' contributor says unless a test says otherwise.
 const openerText = "Team rules: be kind & <exact>. \u2713"
 
+// patience keeps a slow machine from deciding what a test sees.
+const patience = 30 * time.Second
+
 func newBench(t *testing.T, changes ...setupFunc) *bench {
 	t.Helper()
 	b := &bench{t: t, up: provider.New(provider.Options{}), out: &lockedBuffer{}, path: filepath.Join(t.TempDir(), "preface.db")}
@@ -71,11 +74,11 @@ func (b *bench) start(changes ...setupFunc) {
 	ctx := context.Background()
 	setup := Setup{
 		Config:       b.config(b.up.URL()),
-		Contributors: []contrib.Config{{Kind: "text", Name: "rules", Text: openerText}},
+		Contributors: []contrib.Config{{Kind: "text", Name: "rules", Text: openerText, Deadline: patience}},
 		Hash:         "test",
 	}
 	deps := Deps{Logger: slog.New(slog.NewTextHandler(b.out, nil)), Counters: telemetry.New()}
-	opt := prefixstore.Options{Version: "test"}
+	opt := prefixstore.Options{Version: "test", LogTimeout: patience, ComposeTimeout: patience}
 	log, err := logsink.Open(ctx, logsink.Config{Path: b.path})
 	if err != nil {
 		b.t.Fatal(err)
@@ -183,22 +186,24 @@ func (b *bench) do(method, path, body string, header ...string) reply {
 // received are the requests that the provider got, in order.
 func (b *bench) received() []provider.Exchange { return b.up.Received() }
 
-// last is the newest of them.
-func (b *bench) last() provider.Exchange {
+// last is the newest of them, once it is over.
+func (b *bench) last() (x provider.Exchange) {
 	b.t.Helper()
-	all := b.received()
-	if len(all) == 0 {
-		b.t.Fatal("the provider received nothing")
-	}
-	return all[len(all)-1]
+	eventually(b.t, "the provider's last exchange ends", func() bool {
+		all := b.received()
+		if len(all) == 0 {
+			b.t.Fatal("the provider received nothing")
+		}
+		x = all[len(all)-1]
+		return !x.Open()
+	})
+	return x
 }
 
 // records are what the log has, in order, after the queue has been written.
 func (b *bench) records() []logsink.Record {
 	b.t.Helper()
-	if err := b.q.Flush(context.Background()); err != nil {
-		b.t.Fatal(err)
-	}
+	b.flush()
 	r, err := logsink.OpenReader(context.Background(), logsink.Config{Path: b.path})
 	if err != nil {
 		b.t.Fatal(err)
@@ -213,6 +218,12 @@ func (b *bench) records() []logsink.Record {
 		b.t.Fatal(err)
 	}
 	return recs
+}
+
+// flush waits until the queue has written what it holds.
+func (b *bench) flush() {
+	b.t.Helper()
+	eventually(b.t, "the queue is written", func() bool { return b.q.Stats().Depth == 0 })
 }
 
 func (b *bench) requests() (reqs []*logsink.Request) {
@@ -236,9 +247,7 @@ func (b *bench) responses() (resps []*logsink.Response) {
 // verify runs the independent checker and fails the test on any finding.
 func (b *bench) verify() {
 	b.t.Helper()
-	if err := b.q.Flush(context.Background()); err != nil {
-		b.t.Fatal(err)
-	}
+	b.flush()
 	r, err := logsink.OpenReader(context.Background(), logsink.Config{Path: b.path})
 	if err != nil {
 		b.t.Fatal(err)

@@ -68,19 +68,24 @@ func (x *exchange) advance(header *logsink.Header) (number int64, id string) {
 	return t.number, t.header
 }
 
-// keep writes the records: queued, or durably if the log is so configured.
+// keep writes the records: queued, or durably if the log is so configured. The
+// header comes first: a request never refers to one that is not there.
 func (x *exchange) keep(header *logsink.Header, blobs []logsink.Blob) error {
-	recs := make([]logsink.Record, 0, 2)
 	if header != nil {
-		recs = append(recs, logsink.Record{Header: header})
+		if err := x.put(logsink.Record{Header: header}, blobs...); err != nil {
+			return err
+		}
 	}
 	req := x.sent.request
-	recs = append(recs, logsink.Record{Request: &req})
+	return x.put(logsink.Record{Request: &req})
+}
+
+func (x *exchange) put(rec logsink.Record, blobs ...logsink.Blob) error {
 	if !x.s.sync {
-		x.s.queue.Put(recs, blobs)
+		x.s.queue.Put(rec, blobs...) // what it has no room for, it counts
 		return nil
 	}
-	if err := x.s.queue.PutSync(x.life, recs, blobs); err != nil && x.route.Policy == Enforced {
+	if err := x.s.queue.PutSync(x.life, rec, blobs...); err != nil && x.route.Policy == Enforced {
 		return x.unlogged(err)
 	}
 	return nil

@@ -30,26 +30,35 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.msg }
 
-// refuse answers with an error in the dialect's own shape. An exchange whose
-// client has left is not answered at all.
+// refuse answers with an error in the dialect's own shape.
 func (x *exchange) refuse(err error) {
 	defer x.finish()
-	if x.left.Load() || errors.Is(err, errClientLeft) || errors.Is(err, context.Canceled) {
+	r := x.asRefusal(err)
+	if r == left {
 		x.s.counters.Request(x.routeName(), "client_gone")
-		x.ctx.Response.Reset()
-		x.ctx.SetConnectionClose()
-		return
+	} else {
+		x.s.counters.Request(x.routeName(), "refused")
+		x.s.counters.Refused(r.reason)
 	}
-	r := asRefusal(err)
-	x.s.counters.Request(x.routeName(), "refused")
-	x.s.counters.Refused(r.reason)
 	x.answer(r)
 }
 
-func asRefusal(err error) *refusal {
+// left is what a client that has left is answered. Mostly nobody reads it; one
+// that closed only its sending side sees that its request was given up, and not
+// an empty success (I8).
+var left = &refusal{kind: dialect.ErrInvalid, status: statusClientLeft, reason: "client_gone", hangUp: true,
+	msg: "the client closed its side of the connection before the answer, which counts as leaving"}
+
+// statusClientLeft is nginx's number for it; HTTP has none.
+const statusClientLeft = 499
+
+func (x *exchange) asRefusal(err error) *refusal {
 	var r *refusal
-	if errors.As(err, &r) {
+	switch {
+	case errors.As(err, &r):
 		return r
+	case x.left.Load() || errors.Is(err, errClientLeft):
+		return left
 	}
 	return &refusal{kind: dialect.ErrInternal, reason: "internal", msg: err.Error()}
 }

@@ -26,7 +26,7 @@ type Config struct {
 	// MaxID is the longest value in bytes that is taken for an id. Default 512.
 	MaxID int `yaml:"max_id"`
 	// Live is how many threads without an id of their own are remembered, over
-	// all sessions. Default 100000, about 300 bytes each.
+	// all sessions. Default 100000, half a kilobyte each.
 	Live int `yaml:"live"`
 }
 

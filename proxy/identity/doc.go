@@ -42,17 +42,16 @@
 // # What cannot be told apart
 //
 // Lineage sees requests, not answers. Conversations that began with the very
-// same bytes, all of them answered and none continued yet, look alike: the
-// first to continue gets the newest of their sessions, the next another one.
-// They never share while this process remembers them (256 alike); after a
-// restart those not yet continued share the newest, as does a fork right behind
-// their opening. A retried opening whose first try another process saw is only
-// found if the client says that it retries, and this process is not older than
-// 15 minutes. A compacted history begins anew: without an explicit id it is a
-// new session. After a restart the first of two forks of an explicit session to
-// come back takes the plain thread name. Clients that all send one
-// prompt_cache_key all have one session; drop that source from the
-// configuration for them.
+// same bytes and all failed, or were all answered and not continued yet, look
+// alike: the first to retry or go on gets the newest of their sessions, the next
+// another one. They never share while this process remembers them (256 alike);
+// after a restart those not yet continued share the newest, as does a fork right
+// behind their opening. A retried opening whose first try another process saw is
+// only found if the client says that it retries, and this process is not older
+// than 15 minutes. A compacted history begins anew: without an explicit id it is
+// a new session. After a restart the first of two forks to come back takes the
+// name of the thread that they left. Clients that all send one prompt_cache_key
+// all have one session; drop that source from the configuration for them.
 //
 // # Invariants
 //

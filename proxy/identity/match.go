@@ -60,12 +60,20 @@ func (t *turn) unknown() []lineage.Point {
 // doubtful is what the log is asked about before a turn may continue h. Where h
 // is the opening of its session, the same words may have begun another
 // conversation, now forgotten, that owns more of this history. If no more than
-// one exchange was added, there is no more to own.
+// one exchange was added, there is no more to own. All of it counts as owned
+// only if the client says that it retries: a script that runs again has the same
+// answers, and is a conversation of its own.
 func (t *turn) doubtful(h *head) []lineage.Point {
-	if t.sure || !h.opening || len(t.history)-h.count <= oneExchange {
+	added := t.history[h.count:]
+	switch {
+	case t.sure || !h.opening:
+		return nil
+	case t.retried:
+		return added
+	case len(added) <= oneExchange:
 		return nil
 	}
-	return t.history[h.count : len(t.history)-1]
+	return added[:len(added)-1]
 }
 
 // best chooses among the heads that are a beginning of the turn's history:

@@ -17,14 +17,18 @@ type nameStack struct {
 	used int     // slots taken
 }
 
-// An openName is one name of an open object. Its meaning is at [from, from+size)
-// of the document, or of nameStack.text if it had to be unescaped.
+// An openName is one name of an open object. It has so few fields that the
+// compiler keeps it in registers: going through memory, byte by byte in and word
+// by word out, would cost more than all of the rest.
 type openName struct {
-	from, size int32
-	hash       uint32 // good only if hashed
-	unescaped  bool
-	hashed     bool
+	head uint64 // the first eight bytes of the meaning
+	from int32  // where the meaning stands in the document, or ^from in nameStack.text
+	size int32  // of the meaning
+	hash uint32 // 0 if the name is not in the table
 }
+
+// A nameTop is how high a nameStack was at some time.
+type nameTop struct{ open, text int }
 
 // smallObject is how many names are compared one by one before it pays to hash.
 const smallObject = 8
@@ -34,44 +38,65 @@ const smallObject = 8
 var seed = maphash.MakeSeed()
 
 func (s *nameStack) reset() {
-	if s.pop(0); cap(s.open) > maxKept || cap(s.text) > maxKept {
+	if s.drop(nameTop{}); cap(s.open) > maxKept || cap(s.text) > maxKept {
 		*s = nameStack{}
 	}
 }
 
-// push adds the name at [from, to) of body to the object whose first name has
-// the index first. It returns a reason to refuse it, or "".
-func (s *nameStack) push(body []byte, from, to int, escaped bool, first int) (reason string) {
-	n := openName{from: int32(from), size: int32(to - from)}
-	if escaped {
-		raw := body[from:to]
+func (s *nameStack) top() nameTop { return nameTop{len(s.open), len(s.text)} }
+
+// push adds the name of size bytes at from to the object that began at the
+// given height. It tells whether the name has escapes, and gives a reason to
+// refuse it or "".
+func (s *nameStack) push(body []byte, from, size int, object nameTop) (escaped bool, reason string) {
+	n := openName{head: head(body, from, size), from: int32(from), size: int32(size)}
+	if hasSlash(n.head) || size > 8 && bytes.IndexByte(body[from:from+size], '\\') >= 0 {
+		raw := body[from : from+size]
 		if loneSurrogate(raw) {
-			return InvalidUTF8
+			return true, InvalidUTF8
 		}
-		n.from, n.unescaped = int32(len(s.text)), true
+		at := len(s.text)
 		s.text = appendUnescaped(s.text, raw)
-		n.size = int32(len(s.text)) - n.from
+		size = len(s.text) - at
+		n = openName{head: head(s.text, at, size), from: ^int32(at), size: int32(size)}
 	}
-	s.open = append(s.open, n)
-	if s.duplicate(body, first) {
-		return DuplicateName
+	if s.duplicate(body, object.open, n) {
+		return n.from < 0, DuplicateName
 	}
-	return ""
+	return n.from < 0, ""
 }
+
+// head is the first eight bytes of the n at i, or all of them and NULs.
+func head(b []byte, i, n int) uint64 {
+	x := word(b, i)
+	if n < 8 {
+		x &= 1<<(8*n) - 1
+	}
+	return x
+}
+
+func hasSlash(x uint64) bool { return ^unlike(x&^tops, '\\')&^x&tops != 0 }
 
 // duplicate reports whether the last name is among the others of its object,
 // and puts it into the table if the object is large.
-func (s *nameStack) duplicate(body []byte, first int) bool {
-	last := len(s.open) - 1
-	if last-first < smallObject {
-		name := s.meaning(body, last)
-		for i := first; i < last; i++ {
-			if int(s.open[i].size) == len(name) && bytes.Equal(s.meaning(body, i), name) {
-				return true
-			}
-		}
-		return false
+func (s *nameStack) duplicate(body []byte, first int, n openName) bool {
+	last := len(s.open)
+	if last-first >= smallObject {
+		s.open = append(s.open, n)
+		return s.hashed(body, first)
 	}
+	for i := first; i < last; i++ {
+		o := &s.open[i]
+		if o.head == n.head && o.size == n.size && (n.size <= 8 || bytes.Equal(s.meaning(body, *o), s.meaning(body, n))) {
+			return true
+		}
+	}
+	s.open = append(s.open, n)
+	return false
+}
+
+func (s *nameStack) hashed(body []byte, first int) bool {
+	last := len(s.open) - 1
 	if last-first == smallObject {
 		for i := first; i < last; i++ {
 			s.insert(body, i, first)
@@ -80,16 +105,15 @@ func (s *nameStack) duplicate(body []byte, first int) bool {
 	return s.insert(body, last, first)
 }
 
-func (s *nameStack) meaning(body []byte, i int) []byte {
-	n := s.open[i]
-	if n.unescaped {
-		return s.text[n.from : n.from+n.size]
+func (s *nameStack) meaning(body []byte, n openName) []byte {
+	if n.from < 0 {
+		return s.text[^n.from : ^n.from+n.size]
 	}
 	return body[n.from : n.from+n.size]
 }
 
 // last is the meaning of the name pushed last.
-func (s *nameStack) last(body []byte) []byte { return s.meaning(body, len(s.open)-1) }
+func (s *nameStack) last(body []byte) []byte { return s.meaning(body, s.open[len(s.open)-1]) }
 
 // insert puts name i of the object that starts at first into the table. It
 // reports whether an equal name of that object is there already.
@@ -97,17 +121,20 @@ func (s *nameStack) insert(body []byte, i, first int) (found bool) {
 	if 2*(s.used+1) > len(s.slot) {
 		s.grow()
 	}
-	name := s.meaning(body, i)
+	name := s.meaning(body, s.open[i])
 	// The same name in many nested objects must not make one long chain.
 	hash := uint32(maphash.Bytes(seed, name)) + uint32(first)*0x9e3779b9
+	if hash == 0 {
+		hash = 1
+	}
 	at := s.home(hash)
 	for ; s.slot[at] != 0; at = s.after(at) {
 		other := int(s.slot[at]) - 1
-		if other >= first && s.open[other].hash == hash && bytes.Equal(s.meaning(body, other), name) {
+		if other >= first && s.open[other].hash == hash && bytes.Equal(s.meaning(body, s.open[other]), name) {
 			return true
 		}
 	}
-	s.open[i].hash, s.open[i].hashed = hash, true
+	s.open[i].hash = hash
 	s.slot[at] = int32(i) + 1
 	s.used++
 	return false
@@ -120,7 +147,7 @@ func (s *nameStack) after(at int) int     { return (at + 1) & (len(s.slot) - 1) 
 func (s *nameStack) grow() {
 	s.slot = make([]int32, max(64, 2*len(s.slot)))
 	for i := range s.open {
-		if !s.open[i].hashed {
+		if s.open[i].hash == 0 {
 			continue
 		}
 		at := s.home(s.open[i].hash)
@@ -131,22 +158,24 @@ func (s *nameStack) grow() {
 	}
 }
 
-// pop takes away all names from index first on.
-func (s *nameStack) pop(first int) {
+// drop takes away all names above top.
+func (s *nameStack) drop(top nameTop) {
+	if s.used > 0 {
+		s.unhash(top.open)
+	}
+	s.open, s.text = s.open[:top.open], s.text[:top.text]
+}
+
+func (s *nameStack) unhash(first int) {
 	for i := len(s.open) - 1; i >= first; i-- {
-		n := s.open[i]
-		if n.unescaped {
-			s.text = s.text[:n.from]
-		}
-		if !n.hashed {
+		if s.open[i].hash == 0 {
 			continue
 		}
-		at := s.home(n.hash)
+		at := s.home(s.open[i].hash)
 		for int(s.slot[at]) != i+1 {
 			at = s.after(at)
 		}
 		s.slot[at] = 0
 		s.used--
 	}
-	s.open = s.open[:first]
 }

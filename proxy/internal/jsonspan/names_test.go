@@ -108,7 +108,7 @@ func TestInvariant4_EqualNamesOfNestedObjectsSpread(t *testing.T) {
 	doc := []byte("abcdefghijkl")
 	for object := range depth {
 		for i := range doc {
-			if reason := s.push(doc, i, i+1, false, object*len(doc)); reason != "" {
+			if _, reason := s.push(doc, i, 1, nameTop{open: object * len(doc)}); reason != "" {
 				t.Fatalf("push = %q, want none", reason)
 			}
 		}

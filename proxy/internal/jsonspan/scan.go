@@ -3,7 +3,6 @@ package jsonspan
 import (
 	"bytes"
 	"math"
-	"unicode/utf8"
 )
 
 // Limits of a document, beside its length, which the caller bounds.
@@ -35,19 +34,16 @@ type Doc struct {
 // A node is one indexed value.
 type node struct {
 	from, to          int32 // the value
-	nameFrom, nameLen int32 // the member's name between its quotes; nameFrom is noName elsewhere
+	nameFrom, nameLen int32 // the member's name between its quotes; 0 and 0 elsewhere
 	next              int32 // the next sibling; 0, the root, means none
 	children          int32 // how many, indexed or not
 	kind              Kind
 	indexed           bool // children are indexed
 	nameEscaped       bool
-	escaped           bool // the string has escapes
 }
 
-const (
-	noName = -1 // node.nameFrom of elements and of the root
-	noNode = -1 // stands for the node of a value that is not indexed
-)
+// noNode stands for the node of a value that is not indexed.
+const noNode = -1
 
 // Scan checks body from its first byte to its last and indexes it, whatever the
 // Doc held before. It returns an *Error if body is refused; the Doc is then
@@ -113,293 +109,16 @@ func (d *Doc) document() int {
 	if from == len(d.body) {
 		return d.fail(Empty, from)
 	}
-	root := d.add(from, noName, 0, false)
-	to := d.value(from, root, 1)
+	d.nodes = append(d.nodes, node{from: int32(from)})
+	to := d.value(from, 0, 1)
 	if to == failed {
 		return failed
 	}
 	if to = d.space(to); to != len(d.body) {
 		return d.fail(TrailingData, to)
 	}
-	if d.nodes[root].kind != Object {
+	if d.nodes[0].kind != Object {
 		return d.fail(NotObject, from)
 	}
 	return to
-}
-
-// add appends the node of the value that starts at from.
-func (d *Doc) add(from, nameFrom, nameLen int, nameEscaped bool) int {
-	d.nodes = append(d.nodes, node{
-		from:        int32(from),
-		nameFrom:    int32(nameFrom),
-		nameLen:     int32(nameLen),
-		nameEscaped: nameEscaped,
-	})
-	return len(d.nodes) - 1
-}
-
-// peek is the byte at i, or 0, which is no part of JSON, after the end.
-func (d *Doc) peek(i int) byte {
-	if i < len(d.body) {
-		return d.body[i]
-	}
-	return 0
-}
-
-func (d *Doc) space(i int) int {
-	for i < len(d.body) && (d.body[i] == ' ' || d.body[i] == '\n' || d.body[i] == '\t' || d.body[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-// value scans the value at i. Its node is self; levels below it are indexed.
-func (d *Doc) value(i, self, levels int) int {
-	kind, escaped, to := Null, false, 0
-	switch c := d.peek(i); c {
-	case '{':
-		kind, to = Object, d.object(i, self, levels)
-	case '[':
-		kind, to = Array, d.array(i, self, levels)
-	case '"':
-		kind = String
-		to, escaped = d.str(i)
-	case 't':
-		kind, to = True, d.literal(i, "true")
-	case 'f':
-		kind, to = False, d.literal(i, "false")
-	case 'n':
-		to = d.literal(i, "null")
-	default:
-		kind, to = Number, d.number(i)
-	}
-	if self != noNode && to != failed {
-		n := &d.nodes[self]
-		n.to, n.kind, n.escaped = int32(to), kind, escaped
-	}
-	return to
-}
-
-// unexpected refuses the byte at i, or the end of the document.
-func (d *Doc) unexpected(i int) int {
-	if i < len(d.body) && d.body[i] >= utf8.RuneSelf {
-		if r, n := utf8.DecodeRune(d.body[i:]); r == utf8.RuneError && n == 1 {
-			return d.fail(InvalidUTF8, i)
-		}
-	}
-	return d.fail(Syntax, i)
-}
-
-// object scans the object that opens at i.
-func (d *Doc) object(i, self, levels int) int {
-	if d.open++; d.open > MaxDepth {
-		return d.fail(TooDeep, i)
-	}
-	if self != noNode {
-		d.nodes[self].indexed = levels > 0
-	}
-	first := len(d.names.open)
-	count, last := 0, noNode
-	if i = d.space(i + 1); d.peek(i) == '}' {
-		d.open--
-		return i + 1
-	}
-	for {
-		nameFrom := i + 1
-		if d.peek(i) != '"' {
-			return d.unexpected(i)
-		}
-		end, escaped := d.str(i)
-		if end == failed {
-			return failed
-		}
-		nameTo := end - 1
-		if reason := d.names.push(d.body, nameFrom, nameTo, escaped, first); reason != "" {
-			return d.fail(reason, i)
-		}
-		if i = d.space(end); d.peek(i) != ':' {
-			return d.unexpected(i)
-		}
-		i = d.space(i + 1)
-
-		child, below := noNode, levels-1
-		if levels > 0 {
-			if len(d.nodes) == MaxValues {
-				return d.fail(TooLarge, i)
-			}
-			child = d.add(i, nameFrom, nameTo-nameFrom, escaped)
-			if last != noNode {
-				d.nodes[last].next = int32(child)
-			}
-			last = child
-			if self == 0 {
-				below = d.levelsBelow()
-			}
-		}
-		count++
-		if i = d.value(i, child, below); i == failed {
-			return failed
-		}
-		i = d.space(i)
-		switch d.peek(i) {
-		case ',':
-			i = d.space(i + 1)
-		case '}':
-			d.names.pop(first)
-			d.open--
-			if self != noNode {
-				d.nodes[self].children = int32(count)
-			}
-			return i + 1
-		default:
-			return d.unexpected(i)
-		}
-	}
-}
-
-// levelsBelow asks for the depth of the top-level member just named.
-func (d *Doc) levelsBelow() int {
-	if d.depth == nil {
-		return DefaultDepth
-	}
-	return d.depth(d.names.last(d.body))
-}
-
-// array scans the array that opens at i.
-func (d *Doc) array(i, self, levels int) int {
-	if d.open++; d.open > MaxDepth {
-		return d.fail(TooDeep, i)
-	}
-	if self != noNode {
-		d.nodes[self].indexed = levels > 0
-	}
-	count, last := 0, noNode
-	if i = d.space(i + 1); d.peek(i) == ']' {
-		d.open--
-		return i + 1
-	}
-	for {
-		child := noNode
-		if levels > 0 {
-			if count == MaxElements || len(d.nodes) == MaxValues {
-				return d.fail(TooLarge, i)
-			}
-			child = d.add(i, noName, 0, false)
-			if last != noNode {
-				d.nodes[last].next = int32(child)
-			}
-			last = child
-		}
-		count++
-		if i = d.value(i, child, levels-1); i == failed {
-			return failed
-		}
-		i = d.space(i)
-		switch d.peek(i) {
-		case ',':
-			i = d.space(i + 1)
-		case ']':
-			d.open--
-			if self != noNode {
-				d.nodes[self].children = int32(count)
-			}
-			return i + 1
-		default:
-			return d.unexpected(i)
-		}
-	}
-}
-
-func (d *Doc) literal(i int, word string) int {
-	for k := range len(word) {
-		if d.peek(i+k) != word[k] {
-			return d.unexpected(i + k)
-		}
-	}
-	return i + len(word)
-}
-
-// number scans the number at i, or refuses what is no value at all.
-func (d *Doc) number(i int) int {
-	from := i
-	if d.peek(i) == '-' {
-		i++
-	}
-	switch c := d.peek(i); {
-	case c == '0':
-		i++
-	case '1' <= c && c <= '9':
-		i = d.digits(i)
-	default:
-		return d.unexpected(i)
-	}
-	if d.peek(i) == '.' {
-		if i = d.digits(i + 1); d.peek(i-1) == '.' {
-			return d.unexpected(i)
-		}
-	}
-	if c := d.peek(i); c == 'e' || c == 'E' {
-		i++
-		if c := d.peek(i); c == '+' || c == '-' {
-			i++
-		}
-		exponent := i
-		if i = d.digits(i); i == exponent {
-			return d.unexpected(i)
-		}
-	}
-	if i-from > MaxNumber {
-		return d.fail(LongNumber, from)
-	}
-	return i
-}
-
-func (d *Doc) digits(i int) int {
-	for c := d.peek(i); '0' <= c && c <= '9'; c = d.peek(i) {
-		i++
-	}
-	return i
-}
-
-// str scans the string whose opening quote is at i.
-func (d *Doc) str(i int) (end int, escaped bool) {
-	for i++; i < len(d.body); {
-		switch c := d.body[i]; {
-		case c == '"':
-			return i + 1, escaped
-		case c == '\\':
-			n := escapeLen(d.body, i)
-			if n == 0 {
-				return d.unexpected(i + 1), true
-			}
-			i, escaped = i+n, true
-		case c < ' ':
-			return d.fail(Syntax, i), escaped
-		case c < utf8.RuneSelf:
-			i++
-		default:
-			r, n := utf8.DecodeRune(d.body[i:])
-			if r == utf8.RuneError && n == 1 {
-				return d.fail(InvalidUTF8, i), escaped
-			}
-			i += n
-		}
-	}
-	return d.fail(Syntax, len(d.body)), escaped
-}
-
-// escapeLen is the length of the escape whose backslash is at i, 0 if it is none.
-func escapeLen(b []byte, i int) int {
-	if i+1 >= len(b) {
-		return 0
-	}
-	switch b[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if _, ok := hex4(b, i+2); ok {
-			return 6
-		}
-	}
-	return 0
 }

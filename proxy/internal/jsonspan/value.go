@@ -1,6 +1,9 @@
 package jsonspan
 
-import "math"
+import (
+	"bytes"
+	"math"
+)
 
 // A Kind is a kind of JSON value. The zero Kind is that of an absent Value.
 type Kind byte
@@ -32,7 +35,7 @@ type Value struct {
 }
 
 // absent stands for the node of a Value that is not there. It is never written.
-var absent = node{nameFrom: noName}
+var absent node
 
 func (v Value) node() *node {
 	if v.d == nil || int(v.i) >= len(v.d.nodes) {
@@ -99,7 +102,7 @@ func (v Value) Len() int { return int(v.node().children) }
 // Name is the member's name as written, without its quotes; nil if v is no member.
 func (v Value) Name() []byte {
 	n := v.node()
-	if n.nameFrom == noName {
+	if n.nameFrom == 0 {
 		return nil
 	}
 	end := n.nameFrom + n.nameLen
@@ -110,7 +113,7 @@ func (v Value) Name() []byte {
 // [NameSpan().From, Span().To) is the whole member. It is zero if v is no member.
 func (v Value) NameSpan() Span {
 	n := v.node()
-	if n.nameFrom == noName {
+	if n.nameFrom == 0 {
 		return Span{}
 	}
 	return Span{int(n.nameFrom) - 1, int(n.nameFrom+n.nameLen) + 1}
@@ -120,7 +123,7 @@ func (v Value) NameSpan() Span {
 func (v Value) NameIs(name string) bool {
 	n := v.node()
 	switch {
-	case n.nameFrom == noName:
+	case n.nameFrom == 0:
 		return false
 	case n.nameEscaped:
 		return means(v.Name(), name)
@@ -129,40 +132,34 @@ func (v Value) NameIs(name string) bool {
 }
 
 // content is what stands between the quotes of a string.
-func (v Value) content() (raw []byte, escaped, ok bool) {
+func (v Value) content() (raw []byte, ok bool) {
 	n := v.node()
 	if n.kind != String {
-		return nil, false, false
+		return nil, false
 	}
-	return v.d.body[n.from+1 : n.to-1], n.escaped, true
+	return v.d.body[n.from+1 : n.to-1], true
 }
 
 // Is reports whether v is a string whose meaning is s.
 func (v Value) Is(s string) bool {
-	raw, escaped, ok := v.content()
-	if escaped {
-		return means(raw, s)
-	}
-	return ok && string(raw) == s
+	raw, ok := v.content()
+	return ok && means(raw, s)
 }
 
 // Text is the meaning of a string; false if v is none. It copies.
 func (v Value) Text() (string, bool) {
-	raw, escaped, ok := v.content()
-	if escaped {
-		return string(appendUnescaped(make([]byte, 0, len(raw)), raw)), true
+	raw, ok := v.content()
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw), ok
 	}
-	return string(raw), ok
+	return string(appendUnescaped(make([]byte, 0, len(raw)), raw)), true
 }
 
 // AppendText appends the meaning of a string to dst, and nothing if v is none.
 // It takes no more room than len(v.Raw()).
 func (v Value) AppendText(dst []byte) []byte {
-	raw, escaped, _ := v.content()
-	if escaped {
-		return appendUnescaped(dst, raw)
-	}
-	return append(dst, raw...)
+	raw, _ := v.content()
+	return appendUnescaped(dst, raw)
 }
 
 // Bool is true only for the value true.

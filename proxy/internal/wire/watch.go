@@ -21,6 +21,7 @@ type Watcher struct {
 	conns map[int32]*Conn
 	gen   int32
 
+	stop sync.Once
 	done sync.WaitGroup
 }
 
@@ -36,8 +37,8 @@ func NewWatcher() (*Watcher, error) {
 }
 
 // Close stops the watcher and waits for its goroutine. Connections stay open.
-func (w *Watcher) Close() error {
-	err := w.poll.stop()
+func (w *Watcher) Close() (err error) {
+	w.stop.Do(func() { err = w.poll.stop() })
 	w.done.Wait()
 	return err
 }

@@ -1,0 +1,581 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-9236c7ca/preface/logsink"
+	"github.com/seed-9236c7ca/preface/prefixstore"
+	"github.com/seed-9236c7ca/preface/prefixstore/contrib"
+)
+
+// eventually waits, with a bound far above what it should take, for something
+// that another goroutine will do.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never happened: %s", what)
+		}
+	}
+}
+
+// raw opens a connection to the proxy and sends text on it.
+func (b *bench) raw(text string) *net.TCPConn {
+	b.t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		b.t.Fatal(err)
+	}
+	return c.(*net.TCPConn)
+}
+
+// rawPost is a request as text.
+func rawPost(path, body string, header ...string) string {
+	var h strings.Builder
+	for i := 0; i+1 < len(header); i += 2 {
+		fmt.Fprintf(&h, "%s: %s\r\n", header[i], header[i+1])
+	}
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nx-api-key: sk-test-1\r\n%sContent-Length: %d\r\n\r\n%s", path, h.String(), len(body), body)
+}
+
+// leavings are the ways in which a client goes away.
+var leavings = map[string]func(c *net.TCPConn){
+	"close":      func(c *net.TCPConn) { c.Close() },
+	"reset":      func(c *net.TCPConn) { _ = c.SetLinger(0); c.Close() },
+	"half-close": func(c *net.TCPConn) { _ = c.CloseWrite() },
+}
+
+// TestI7_Cancel: whatever way a client leaves, and in whichever phase, the
+// provider's request ends; here it would otherwise last half a minute.
+func TestI7_Cancel(t *testing.T) {
+	stream := strings.Replace(anthropicTurn, `{"model"`, `{"stream":true,"model"`, 1)
+	for how, leave := range leavings {
+		for phase, fault := range map[string]string{"before the first byte": "delay=30s", "in mid-stream": "gap=30s"} {
+			t.Run(how+" "+phase, func(t *testing.T) {
+				b := newBench(t)
+				c := b.raw(rawPost("/v1/messages", stream, "x-provider-fault", fault))
+				eventually(t, "the provider has the request", func() bool {
+					all := b.received()
+					return len(all) > 0 && !all[0].ReceivedAt.IsZero() && (fault != "gap=30s" || !all[0].AnswerAt.IsZero())
+				})
+				leave(c)
+				eventually(t, "the provider sees the request end", func() bool { return b.received()[0].Aborted() })
+				eventually(t, "the end is recorded", func() bool {
+					resps := b.responses()
+					return len(resps) == 1 && resps[0].End == logsink.EndClientGone
+				})
+			})
+		}
+	}
+}
+
+// TestI7_CancelWhileComposing: nothing reaches the provider, and what was
+// composed is frozen all the same, once.
+func TestI7_CancelWhileComposing(t *testing.T) {
+	release := make(chan struct{})
+	svc := newService(t, func(w http.ResponseWriter, r *http.Request) {
+		<-release
+		io.WriteString(w, `{"messages":[{"role":"user","text":"late"}]}`)
+	})
+	b := newBench(t, contributors(contrib.Config{Kind: "http", Name: "slow", URL: svc, Deadline: 30 * time.Second}),
+		func(_ *bench, _ *Setup, _ *Deps, o *prefixstore.Options) { o.ComposeTimeout = 30 * time.Second })
+	c := b.raw(rawPost("/v1/messages", anthropicTurn, "x-claude-code-session-id", "s"))
+	eventually(t, "the request is under way", func() bool { return b.srv.inFlight.Load() == 1 })
+	c.Close()
+	eventually(t, "the request is over", func() bool { return b.srv.inFlight.Load() == 0 })
+	if n := len(b.received()); n != 0 {
+		t.Errorf("the provider got %d requests of a client that left", n)
+	}
+	close(release)
+	if r := b.post("/v1/messages", anthropicTurn, "x-claude-code-session-id", "s"); r.StatusCode != 200 {
+		t.Fatalf("next request: %d %s", r.StatusCode, r.body)
+	}
+	if !bytes.Contains(b.last().Body, []byte("late")) {
+		t.Errorf("the next request has no prefix: %s", b.last().Body)
+	}
+}
+
+// newService is an HTTP server for contributors.
+func newService(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: h}
+	go srv.Serve(ln)
+	t.Cleanup(func() { srv.Close() })
+	return "http://" + ln.Addr().String()
+}
+
+// TestI8_CutAnywhere: wherever the provider's side breaks, the client's side
+// breaks too, and the log says so.
+func TestI8_CutAnywhere(t *testing.T) {
+	b := newBench(t)
+	stream := strings.Replace(anthropicTurn, `{"model"`, `{"stream":true,"model"`, 1)
+	for _, body := range []string{stream, anthropicTurn} {
+		whole := b.post("/v1/messages", body)
+		for k := 0; k < len(whole.body); k += 1 + len(whole.body)/40 {
+			for _, how := range []string{"fin", "rst"} {
+				r := b.try("/v1/messages", body, "x-provider-fault", fmt.Sprintf("cut=%s@%d", how, k))
+				if r.err == nil && r.Response != nil && r.StatusCode == 200 {
+					t.Errorf("cut=%s@%d of %d: the client saw a whole answer of %d bytes", how, k, len(whole.body), len(r.body))
+				}
+			}
+		}
+	}
+	for _, resp := range b.responses() {
+		if resp.End == logsink.EndComplete && resp.Bytes < 100 {
+			t.Errorf("recorded %+v as complete", resp)
+		}
+	}
+}
+
+// try is post for a request that may get no answer at all.
+func (b *bench) try(path, body string, header ...string) reply {
+	b.t.Helper()
+	req, err := http.NewRequest("POST", b.url+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.Header.Set("x-api-key", "sk-test-1")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := b.http.Do(req)
+	if err != nil {
+		return reply{err: err}
+	}
+	defer resp.Body.Close()
+	r := reply{Response: resp}
+	r.body, r.err = io.ReadAll(resp.Body)
+	return r
+}
+
+// TestI8_Ends: how streams end, as the client and the log see it.
+func TestI8_Ends(t *testing.T) {
+	stream := strings.Replace(anthropicTurn, `{"model"`, `{"stream":true,"model"`, 1)
+	f := func(fault, wantEnd string, clientSeesError bool) {
+		t.Run(fault, func(t *testing.T) {
+			b := newBench(t)
+			r := b.try("/v1/messages", stream, "x-provider-fault", fault)
+			if (r.err != nil) != clientSeesError {
+				t.Errorf("client's error %v, want one: %v", r.err, clientSeesError)
+			}
+			if resps := b.responses(); len(resps) != 1 || resps[0].End != wantEnd {
+				t.Errorf("recorded %+v, want end %s", resps, wantEnd)
+			}
+		})
+	}
+	f("no-terminal", logsink.EndNoTerminal, false)
+	f("error@2", logsink.EndError, false)
+	f("bad-chunk@2", logsink.EndCut, true)
+	f("cut=rst@300", logsink.EndCut, true)
+}
+
+// TestI10_Stalled: a provider that falls silent is given up, one that pings is
+// not.
+func TestI10_Stalled(t *testing.T) {
+	short := func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
+		s.Config.Timeouts.StreamIdle = 300 * time.Millisecond
+	}
+	stream := strings.Replace(anthropicTurn, `{"model"`, `{"stream":true,"model"`, 1)
+	b := newBench(t, short)
+	if r := b.try("/v1/messages", stream, "x-provider-fault", "stall@2"); r.err == nil {
+		t.Errorf("a stalled stream ended cleanly with %q", r.body)
+	}
+	if r := b.try("/v1/messages", stream, "x-provider-fault", "gap=700ms,ping=100ms"); r.err != nil {
+		t.Errorf("a stream with pings was cut: %v", r.err)
+	}
+	resps := b.responses()
+	if resps[0].End != logsink.EndStalled || resps[1].End != logsink.EndComplete {
+		t.Errorf("recorded ends %s and %s, want %s and %s", resps[0].End, resps[1].End, logsink.EndStalled, logsink.EndComplete)
+	}
+}
+
+// TestI10_FirstByte: a provider that never answers is given up as well.
+func TestI10_FirstByte(t *testing.T) {
+	b := newBench(t, func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
+		s.Config.Timeouts.FirstByte = 200 * time.Millisecond
+	})
+	r := b.post("/v1/messages", anthropicTurn, "x-provider-fault", "delay=30s")
+	if r.StatusCode != 504 || r.Header.Get("x-should-retry") != "false" || !strings.Contains(string(r.body), "timeouts.first_byte") {
+		t.Errorf("got %d (x-should-retry %q): %s", r.StatusCode, r.Header.Get("x-should-retry"), r.body)
+	}
+}
+
+// TestI9_ResetBeforeTheAnswer: sent once, and nobody is told to send it again.
+func TestI9_ResetBeforeTheAnswer(t *testing.T) {
+	b := newBench(t)
+	r := b.post("/v1/messages", anthropicTurn, "x-provider-fault", "reset")
+	if r.StatusCode != 502 || r.Header.Get("x-should-retry") != "false" {
+		t.Errorf("got %d (x-should-retry %q): %s", r.StatusCode, r.Header.Get("x-should-retry"), r.body)
+	}
+	if n := len(b.received()); n != 1 {
+		t.Errorf("the provider got %d requests, want 1", n)
+	}
+	if resps := b.responses(); len(resps) != 1 || resps[0].End != logsink.EndNoAnswer {
+		t.Errorf("recorded %+v, want one %s", resps, logsink.EndNoAnswer)
+	}
+}
+
+// TestI9_DeadPooledConnection: the provider closes idle connections; the next
+// request is sent once, on a new one, and works.
+func TestI9_DeadPooledConnection(t *testing.T) {
+	var served atomic.Int64
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	closed := make(chan struct{}, 100)
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			req, err := http.ReadRequest(bufio.NewReader(c))
+			if err == nil {
+				_, _ = io.Copy(io.Discard, req.Body)
+				served.Add(1)
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") // keep-alive, as far as it says
+			}
+			c.Close()
+			closed <- struct{}{}
+		}
+	}()
+	b := newBench(t, func(b *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
+		s.Config = b.config("http://" + ln.Addr().String())
+	})
+	for i := range 20 {
+		if r := b.post("/v1/messages", anthropicTurn); r.StatusCode != 200 {
+			t.Fatalf("request %d: %d %s", i, r.StatusCode, r.body)
+		}
+		<-closed
+		up := b.srv.current.Load().routes[0].upstream
+		eventually(t, "the watcher knows", func() bool { return gone(up) })
+	}
+	if n := served.Load(); n != 20 {
+		t.Errorf("20 requests were sent %d times", n)
+	}
+}
+
+// gone reports whether all pooled connections have been closed by their peer.
+func gone(u *upstream) bool {
+	l, err := u.acquire()
+	if err != nil {
+		return false
+	}
+	defer l.done(true)
+	return !l.wire.Gone()
+}
+
+// TestI9_Unreached: nothing was sent, so the client may try again.
+func TestI9_Unreached(t *testing.T) {
+	f := func(name, upstream string) {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(b *bench, s *Setup, _ *Deps, _ *prefixstore.Options) { s.Config = b.config(upstream) })
+			r := b.post("/v1/messages", anthropicTurn)
+			if r.StatusCode != 502 || r.Header.Get("x-should-retry") != "true" || r.Header.Get("retry-after") == "" {
+				t.Errorf("got %d (x-should-retry %q, retry-after %q): %s", r.StatusCode, r.Header.Get("x-should-retry"), r.Header.Get("retry-after"), r.body)
+			}
+			if resps := b.responses(); len(resps) != 1 || resps[0].End != logsink.EndRefused {
+				t.Errorf("recorded %+v, want one %s", resps, logsink.EndRefused)
+			}
+		})
+	}
+	f("refused", "http://127.0.0.1:1")
+	f("no such name", "http://no-such-host.invalid")
+	f("TLS name wrong", wrongName(t))
+}
+
+// failing is a log that can be made to fail.
+type failing struct {
+	logsink.Log
+	down atomic.Bool
+}
+
+func (l *failing) Freeze(ctx context.Context, a *logsink.Anchor) (*logsink.Anchor, error) {
+	if l.down.Load() {
+		return nil, fmt.Errorf("test: %w", logsink.ErrUnavailable)
+	}
+	return l.Log.Freeze(ctx, a)
+}
+
+func (l *failing) Current(ctx context.Context, k logsink.Key) (*logsink.Anchor, error) {
+	if l.down.Load() {
+		return nil, fmt.Errorf("test: %w", logsink.ErrUnavailable)
+	}
+	return l.Log.Current(ctx, k)
+}
+
+// TestPolicyWhenTheLogIsDown: DESIGN.md 4.9, line by line.
+func TestPolicyWhenTheLogIsDown(t *testing.T) {
+	history := strings.Replace(anthropicTurn, `"content":"hello \u00e9"}`, `"content":"hello"},{"role":"assistant","content":"hi"},{"role":"user","content":"more"}`, 1)
+	start := func(p string) (*bench, *failing) {
+		var l *failing
+		b := newBench(t, policy(p), func(_ *bench, _ *Setup, d *Deps, _ *prefixstore.Options) {
+			l = &failing{Log: d.Log}
+			d.Log = l
+		})
+		if r := b.post("/v1/messages", anthropicTurn, "x-claude-code-session-id", "known"); r.StatusCode != 200 {
+			t.Fatalf("before the fault: %d %s", r.StatusCode, r.body)
+		}
+		l.down.Store(true)
+		return b, l
+	}
+	for _, p := range []string{BestEffort, Enforced} {
+		t.Run(p, func(t *testing.T) {
+			b, l := start(p)
+			sent := len(b.received())
+			// A history of a session that this process does not know.
+			r := b.post("/v1/messages", history, "x-claude-code-session-id", "unknown")
+			if r.StatusCode != 503 || r.Header.Get("retry-after") == "" || r.Header.Get("x-should-retry") != "true" {
+				t.Errorf("unknown history: %d %v %s", r.StatusCode, r.Header, r.body)
+			}
+			if n := len(b.received()); n != sent {
+				t.Errorf("TestI1: the provider got a request while the log was down")
+			}
+			// An opening request.
+			r = b.post("/v1/messages", anthropicTurn, "x-claude-code-session-id", "new")
+			if p == Enforced {
+				if r.StatusCode != 503 || len(b.received()) != sent {
+					t.Errorf("opening request, enforced: %d %s", r.StatusCode, r.body)
+				}
+				return
+			}
+			if r.StatusCode != 200 || string(b.last().Body) != anthropicTurn || r.Header.Get("x-preface-prefix") != "bare; log_down" {
+				t.Errorf("opening request, best effort: %d %q", r.StatusCode, r.Header.Get("x-preface-prefix"))
+			}
+			// Its history stays bare, also when the log is back.
+			l.down.Store(false)
+			r = b.post("/v1/messages", history, "x-claude-code-session-id", "new")
+			if r.StatusCode != 200 || string(b.last().Body) != history {
+				t.Errorf("the bare session went on with %d and %s", r.StatusCode, b.last().Body)
+			}
+		})
+	}
+}
+
+// TestPolicyWhenContributorsFail.
+func TestPolicyWhenContributorsFail(t *testing.T) {
+	bad := contrib.Config{Kind: "file", Name: "gone", Paths: []string{"no-such-file.md"}, Root: t.TempDir()}
+	b := newBench(t, policy(Enforced), contributors(bad))
+	if r := b.post("/v1/messages", anthropicTurn); r.StatusCode != 503 || len(b.received()) != 0 {
+		t.Errorf("enforced: %d %s, %d requests sent", r.StatusCode, r.body, len(b.received()))
+	}
+	b = newBench(t, contributors(bad))
+	r := b.post("/v1/messages", anthropicTurn, "x-claude-code-session-id", "s")
+	if r.StatusCode != 200 || r.Header.Get("x-preface-prefix") != "bare; compose_failed" || string(b.last().Body) != anthropicTurn {
+		t.Errorf("best effort: %d %q", r.StatusCode, r.Header.Get("x-preface-prefix"))
+	}
+}
+
+// TestPolicyForUnreadableBodies: refused when enforced, else the very bytes.
+func TestPolicyForUnreadableBodies(t *testing.T) {
+	best, enforced := newBench(t), newBench(t, policy(Enforced))
+	f := func(body string) {
+		t.Helper()
+		if r := best.post("/v1/messages", body); string(best.last().Body) != body {
+			t.Errorf("best effort: %.60q arrived as %.60q (%d)", body, best.last().Body, r.StatusCode)
+		}
+		sent := len(enforced.received())
+		if r := enforced.post("/v1/messages", body); r.StatusCode != 400 || len(enforced.received()) != sent || !bytes.Contains(r.body, []byte("preface: ")) {
+			t.Errorf("enforced: %.60q = %d %s", body, r.StatusCode, r.body)
+		}
+	}
+	f(`{"model":"a","messages":[{"role":"user","content":"x"}],"messages":[]}`)
+	f(`{"model":"a","messages":[{"role":"user","role":"assistant","content":"x"}]}`)
+	f("\xef\xbb\xbf" + anthropicTurn)
+	f(anthropicTurn + "x")
+	f(`{"model":"a","messages":[{"role":"user","content":"` + "\xff" + `"}]}`)
+	f(`{"model":"a","messages":7}`)
+	f(`[]`)
+	f(`{"model":"a","messages":[` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `]}`)
+	f(``)
+}
+
+// TestSmuggling: framing that two servers could read differently ends here.
+func TestSmuggling(t *testing.T) {
+	b := newBench(t)
+	f := func(name, request string, wantSent int) {
+		t.Helper()
+		before := len(b.received())
+		c := b.raw(request)
+		_ = c.CloseWrite() // nothing more comes
+		answer, _ := io.ReadAll(c)
+		if n := len(b.received()) - before; n > wantSent {
+			t.Errorf("%s: the provider got %d requests, want at most %d; answer %.60q", name, n, wantSent, answer)
+		}
+		if n := bytes.Count(answer, []byte("HTTP/1.1 200")); n > wantSent {
+			t.Errorf("%s: %d requests answered, want at most %d", name, n, wantSent)
+		}
+	}
+	body := anthropicTurn
+	hidden := rawPost("/v1/messages", body)
+	head := "POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: sk-test-1\r\n"
+	f("CL and TE", head+fmt.Sprintf("Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 5+len(hidden))+hidden, 0)
+	f("two CL", head+"Content-Length: 0\r\nContent-Length: 5\r\n\r\n"+hidden, 0)
+	f("two TE", head+"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n"+hidden, 0)
+	f("folded TE", head+"Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n"+hidden, 0)
+	f("space in a name", head+"X Y: v\r\nContent-Length: 0\r\n\r\n"+hidden, 0)
+	f("space before the colon", head+"Content-Length : 5\r\n\r\nhello"+hidden, 0)
+	f("HTTP/2.0", strings.Replace(head, "HTTP/1.1", "HTTP/2.0", 1)+"Content-Length: 0\r\n\r\n"+hidden, 0)
+	f("GET with a body", "GET /v1/models HTTP/1.1\r\nHost: x\r\nx-api-key: k\r\nContent-Length: 5\r\n\r\nhello"+hidden, 0)
+	f("absolute target", "POST http://other/v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 0)
+}
+
+// TestLimits: told in the dialect's shape, with the setting's name.
+func TestLimits(t *testing.T) {
+	b := newBench(t, func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
+		s.Config.Limits.Body, s.Config.Limits.Header = 4096, 4096
+	})
+	expect := func(name string, r reply, status int, setting string) {
+		t.Helper()
+		if r.StatusCode != status || !bytes.Contains(r.body, []byte(setting)) || !bytes.Contains(r.body, []byte(`"error"`)) {
+			t.Errorf("%s: %d %s, want %d that names %s", name, r.StatusCode, r.body, status, setting)
+		}
+	}
+	expect("body", b.post("/v1/messages", strings.Repeat(" ", 5000)), 413, "limits.body")
+	expect("bomb", b.post("/v1/messages", zipped(t, strings.Repeat(" ", 1<<20)), "content-encoding", "gzip"), 413, "limits.body")
+	expect("header", b.post("/v1/messages", anthropicTurn, "x-long", strings.Repeat("a", 8000)), 431, "limits.header")
+	if n := len(b.received()); n != 0 {
+		t.Errorf("%d of them went upstream", n)
+	}
+}
+
+// TestI6_Tenants: one id, two keys: two sessions, and nothing of one reaches
+// the other.
+func TestI6_Tenants(t *testing.T) {
+	var n atomic.Int64
+	svc := newService(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"messages":[{"role":"user","text":"canary-%d"}]}`, n.Add(1))
+	})
+	b := newBench(t, contributors(contrib.Config{Kind: "http", Name: "canary", URL: svc, Deadline: patience}))
+	for i, key := range []string{"sk-a", "sk-b", "sk-a", "sk-b"} {
+		b.post("/v1/messages", anthropicTurn, "x-claude-code-session-id", "same", "x-api-key", key)
+		got := b.last().Body
+		mine, other := fmt.Sprintf("canary-%d", i%2+1), fmt.Sprintf("canary-%d", 2-i%2)
+		if !bytes.Contains(got, []byte(mine)) || bytes.Contains(got, []byte(other)) {
+			t.Errorf("request %d with %s carries %s", i, key, got)
+		}
+	}
+	b.verify()
+}
+
+// TestI12_NoSecret: every error path with a canary for a key; it is in nothing
+// that Preface writes or answers.
+func TestI12_NoSecret(t *testing.T) {
+	const canary = "sk-CANARY-0123456789"
+	b := newBench(t)
+	var answers bytes.Buffer
+	for _, fault := range []string{"", "reset", "status=401", "cut=rst@10", "error@1", "delay=1ms"} {
+		for _, body := range []string{anthropicTurn, "{", `{"messages":7}`} {
+			r := b.try("/v1/messages", body, "x-provider-fault", fault, "x-api-key", canary, "authorization", "Bearer "+canary, "cookie", canary)
+			if r.Response != nil && r.StatusCode/100 != 2 && fault != "status=401" {
+				answers.Write(r.body)
+			}
+		}
+	}
+	for _, bad := range []string{"POST /v1/messages HTTP/1.1\r\nx-api-key " + canary + "\r\n\r\n", "BAD " + canary + "\r\n\r\n"} {
+		c := b.raw(bad)
+		_ = c.CloseWrite()
+		_, _ = io.Copy(&answers, c)
+	}
+	b.stop()
+	files, err := filepath.Glob(b.path + "*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no log files: %v", err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte("CANARY")) {
+			t.Errorf("the credential is in %s", filepath.Base(f))
+		}
+	}
+	if strings.Contains(b.out.String(), "CANARY") || bytes.Contains(answers.Bytes(), []byte("CANARY")) {
+		t.Errorf("the credential was logged or answered:\n%s\n%s", b.out, answers.Bytes())
+	}
+}
+
+// TestDrain: a running stream ends in its own time; new connections are
+// refused; one that lasts past the deadline is cut, visibly.
+func TestDrain(t *testing.T) {
+	stream := strings.Replace(anthropicTurn, `{"model"`, `{"stream":true,"model"`, 1)
+	t.Run("in time", func(t *testing.T) {
+		b := newBench(t)
+		got := make(chan reply, 1)
+		go func() { got <- b.try("/v1/messages", stream, "x-provider-fault", "gap=50ms") }()
+		eventually(t, "the stream runs", func() bool { return b.srv.inFlight.Load() == 1 })
+		b.stop()
+		if r := <-got; r.err != nil || !bytes.Contains(r.body, []byte("message_stop")) {
+			t.Errorf("the stream was cut by a drain: %v", r.err)
+		}
+		if b.srv.Ready() {
+			t.Error("ready after shutdown")
+		}
+	})
+	t.Run("too long", func(t *testing.T) {
+		b := newBench(t)
+		got := make(chan reply, 1)
+		go func() { got <- b.try("/v1/messages", stream, "x-provider-fault", "stall@2") }()
+		eventually(t, "the stream runs", func() bool { return b.srv.inFlight.Load() == 1 && len(b.received()) == 1 })
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if err := b.srv.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Shutdown = %v, want DeadlineExceeded", err)
+		}
+		if r := <-got; r.err == nil {
+			t.Errorf("a stream that was cut at the deadline looked whole: %q", r.body)
+		}
+	})
+}
+
+// TestI2_ReloadUnderLoad: streams that run while the configuration is replaced
+// a hundred times end well.
+func TestI2_ReloadUnderLoad(t *testing.T) {
+	b := newBench(t)
+	stream := strings.Replace(anthropicTurn, `{"model"`, `{"stream":true,"model"`, 1)
+	results := make(chan reply, 8)
+	for i := range cap(results) {
+		go func() {
+			results <- b.try("/v1/messages", stream, "x-claude-code-session-id", fmt.Sprint(i), "x-provider-fault", "gap=10ms")
+		}()
+	}
+	for i := range 100 {
+		setup := Setup{Config: b.config(b.up.URL()), Contributors: []contrib.Config{{Kind: "text", Text: fmt.Sprint("version ", i)}}}
+		if i%3 == 0 {
+			setup.Config.Routes[0].Policy = "no such policy"
+		}
+		if err := b.srv.Reload(setup); (err != nil) != (i%3 == 0) {
+			t.Fatalf("Reload %d = %v", i, err)
+		}
+	}
+	for range cap(results) {
+		if r := <-results; r.err != nil || r.StatusCode != 200 {
+			t.Errorf("a stream broke during reloads: %v", r.err)
+		}
+	}
+	b.verify()
+}
