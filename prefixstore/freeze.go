@@ -78,6 +78,12 @@ func (s *Store) anchor(w Want, r *Recipe, epoch int, reason string) *logsink.Anc
 func (s *Store) compose(ctx context.Context, a *logsink.Anchor, w Want, r *Recipe) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.ComposeTimeout)
 	defer cancel()
+	select {
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+	case <-ctx.Done():
+		return &ComposeError{fmt.Errorf("%d compositions are under way already (prefix.compose_timeout %v)", maxComposing, s.opt.ComposeTimeout)}
+	}
 	about := w.Session
 	about.Tenant, about.Session = w.Key.Tenant, w.Key.Session
 	about.Epoch, about.Reason, about.Route = a.Epoch, a.Reason, a.Route

@@ -87,6 +87,7 @@ type Store struct {
 	opt     Options     // immutable
 	cache   *ristretto.Cache[string, *Epoch]
 	flights singleflight.Group // one look-up or composition per session
+	places  chan struct{}      // one for each composition under way
 
 	live    interner[Epoch]
 	pending pending  // epochs that are bare because the log was down
@@ -109,7 +110,7 @@ func New(log logsink.Log, opt Options) (*Store, error) {
 		return nil, fmt.Errorf("cannot make a cache of %d bytes (cache.bytes): %w", opt.CacheBytes, err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Store{log: log, opt: opt, cache: cache, stop: stop,
+	s := &Store{places: make(chan struct{}, maxComposing), log: log, opt: opt, cache: cache, stop: stop,
 		live: interner[Epoch]{values: map[string]weak.Pointer[Epoch]{}}, pending: pending{epochs: map[logsink.Key]*pendingEpoch{}}}
 	s.done.Go(func() { s.watch(ctx) })
 	return s, nil
@@ -121,6 +122,10 @@ func (s *Store) Close() {
 	s.done.Wait()
 	s.cache.Close()
 }
+
+// maxComposing bounds the compositions under way; more wait for a place, within
+// their compose_timeout.
+const maxComposing = 64
 
 // epochCost is about what one cached epoch takes, its id included; the bytes of
 // renderings are shared.
