@@ -168,17 +168,3 @@ func BenchmarkOpening(b *testing.B) {
 		r.Done(id, in.History, true)
 	}
 }
-
-// TestExplicitAllocations holds the budget of the path that most agents take.
-func TestExplicitAllocations(t *testing.T) {
-	r := filled(t, 100, explicit)
-	in := explicit(42)
-	got := testing.AllocsPerRun(1000, func() {
-		if _, err := r.Resolve(context.Background(), in); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if got > 3 {
-		t.Errorf("Resolve of an explicit session allocates %v times, want at most 3", got)
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -261,6 +262,32 @@ func TestTwins(t *testing.T) {
 			t.Errorf("second turn = %s, want %s", id.Session, second.Session)
 		}
 	})
+}
+
+// TestTwinsRace opens and continues many conversations at once that begin with
+// the same bytes.
+func TestTwinsRace(t *testing.T) {
+	g := newRig(t, Config{})
+	var seen sync.Map
+	var wg sync.WaitGroup
+	for i := range 32 {
+		wg.Go(func() {
+			g.answer(say("u:hello"))
+			c := say("u:hello", fmt.Sprint("a:", i), "u:work")
+			second := g.answer(c)
+			if other, taken := seen.LoadOrStore(second.Session, i); taken {
+				t.Errorf("conversations %d and %d share session %s", i, other, second.Session)
+			}
+			for k := range 20 {
+				c.messages = append(c.messages, fmt.Sprint("a:", i, k), "u:more")
+				if id := g.answer(c); !same(id, second) {
+					t.Errorf("conversation %d went from %s to %s", i, second.Session, id.Session)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	g.r.memory.check(t)
 }
 
 // TestReplay runs one script again and again, as tests, benches and agents at

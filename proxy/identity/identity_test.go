@@ -227,6 +227,7 @@ func TestCaseE8_NothingIsGlobal(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	g.r.memory.check(t)
 }
 
 // TestFirstRequestsRace is clients.md 1.10: the first two requests of a session

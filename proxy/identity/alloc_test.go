@@ -1,0 +1,23 @@
+//go:build !race
+
+package identity
+
+import (
+	"context"
+	"testing"
+)
+
+// TestExplicitAllocations holds the budget of the path that most agents take.
+// The race detector makes pools forget, so it is left out there.
+func TestExplicitAllocations(t *testing.T) {
+	r := filled(t, 100, explicit)
+	in := explicit(42)
+	got := testing.AllocsPerRun(1000, func() {
+		if _, err := r.Resolve(context.Background(), in); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got > 3 {
+		t.Errorf("Resolve of an explicit session allocates %v times, want at most 3", got)
+	}
+}
