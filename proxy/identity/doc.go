@@ -17,12 +17,12 @@
 // Without one the session is derived. A request that begins a conversation
 // opens a session "d-<seed>-<random>", the seed being a hash of the tenant, the
 // API family and the first prompt. Every later request is found by its history:
-// it equals or extends one that was seen, in memory or else in the log, whatever
-// its first message says. A history with answers that neither knows was
-// rewritten by the client, or began before Preface was there. It belongs to the
-// one remembered session with its seed, or, if there is none or more than one,
-// to "d-<seed>", on which all such requests agree. A request that only looks
-// (Input.Peek), has no answers, and finds nothing gets "d-<seed>-side".
+// it equals or extends one that was seen, in memory or else in the log. A
+// history with answers that neither knows was rewritten by the client (some move
+// a reminder to another message), or began before Preface was there. It belongs
+// to the one remembered session with its seed, or, if there is none or more than
+// one, to "d-<seed>", on which all such requests agree. A request that only
+// looks (Input.Peek), has no answers, and finds nothing gets "d-<seed>-side".
 //
 // The same opening sent again is a retry, and stays in its session, if the try
 // before it ended without a whole answer at most 15 minutes ago, or if the
