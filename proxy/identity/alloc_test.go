@@ -11,13 +11,14 @@ import (
 // The race detector makes pools forget, so it is left out there.
 func TestExplicitAllocations(t *testing.T) {
 	r := filled(t, 100, explicit)
-	in := explicit(42)
-	got := testing.AllocsPerRun(1000, func() {
-		if _, err := r.Resolve(context.Background(), in); err != nil {
-			t.Fatal(err)
+	for name, in := range map[string]*Input{"Claude Code": explicit(42), "Codex": codex()} {
+		got := testing.AllocsPerRun(1000, func() {
+			if _, err := r.Resolve(context.Background(), in); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got > 3 {
+			t.Errorf("Resolve of a request of %s allocates %v times, want at most 3", name, got)
 		}
-	})
-	if got > 3 {
-		t.Errorf("Resolve of an explicit session allocates %v times, want at most 3", got)
 	}
 }

@@ -51,6 +51,14 @@ func explicit(i int) *Input {
 	return request(credential, fmt.Sprintf("0d5e2a4c-8b1f-4c0e-9a53-%012d", i), 1)
 }
 
+// codex is a request whose thread, too, has an id.
+func codex() *Input {
+	in := explicit(0)
+	h := map[string][]byte{"session-id": []byte("0193-root"), "thread-id": []byte("0193-root")}
+	in.Header = func(name string) []byte { return h[name] }
+	return in
+}
+
 func BenchmarkExplicit(b *testing.B) {
 	for _, n := range []int{1, 10_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -85,9 +93,7 @@ func BenchmarkExplicitParallel(b *testing.B) {
 
 func BenchmarkAgentID(b *testing.B) {
 	r := filled(b, 1, explicit)
-	in := explicit(0)
-	h := map[string][]byte{"session-id": []byte("0193-root"), "thread-id": []byte("0193-root")}
-	in.Header = func(name string) []byte { return h[name] }
+	in := codex()
 	b.ReportAllocs()
 	for b.Loop() {
 		if id, err := r.Resolve(context.Background(), in); err != nil || id.Thread != "agent:0193-root" {

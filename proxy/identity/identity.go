@@ -56,6 +56,9 @@ type Identity struct {
 	head *head // what Done settles; nil if there is nothing to
 }
 
+// agentPrefix tells threads that a client names from those found by lineage.
+const agentPrefix = "agent:"
+
 // A Resolver finds identities. Its methods may be called from any number of
 // goroutines.
 type Resolver struct {
@@ -95,6 +98,9 @@ func New(cfg Config, key []byte, find Finder) (*Resolver, error) {
 		if *l.readers, err = compile(l.setting, l.sources, cfg.MaxID); err != nil {
 			return nil, err
 		}
+	}
+	for i := range r.thread {
+		r.thread[i].prefix = agentPrefix
 	}
 	r.depth = depths(r.session, r.thread, r.parent, r.resume)
 	return r, nil
@@ -146,17 +152,14 @@ func (r *Resolver) readIDs(in *Input, s *scratch, id *Identity) {
 		id.Session, id.Source = first(r.session, in, s)
 	}
 	id.Resume, _ = first(r.resume, in, s)
-	agent, from := first(r.thread, in, s)
+	id.Thread, id.ThreadSource = first(r.thread, in, s)
 	parent, parentFrom := first(r.parent, in, s)
 	id.Parent = parent
 	if r.followParent && parent != "" && parent != id.Session && !id.named() {
-		if agent == "" {
-			agent, from = id.Session, id.Source
+		if id.Thread == "" && id.Session != "" {
+			id.Thread, id.ThreadSource = agentPrefix+id.Session, id.Source
 		}
 		id.Session, id.Source = parent, parentFrom
-	}
-	if agent != "" {
-		id.Thread, id.ThreadSource = "agent:"+agent, from
 	}
 }
 

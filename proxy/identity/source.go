@@ -20,6 +20,7 @@ type reader struct {
 	field   string
 	pattern *regexp.Regexp // nil: none
 	maxID   int
+	prefix  string // put before the value
 }
 
 // first returns the first usable value of the readers and where it came from.
@@ -32,7 +33,7 @@ func first(readers []reader, in *Input, s *scratch) (value, label string) {
 	return "", ""
 }
 
-// read returns the value as an id of its own memory, or "" if there is none.
+// read returns the prefixed value, with memory of its own, or "" if it is no id.
 func (rd *reader) read(in *Input, s *scratch) string {
 	raw := rd.carrier(in, s)
 	if rd.field != "" {
@@ -44,7 +45,7 @@ func (rd *reader) read(in *Input, s *scratch) string {
 	if len(raw) > rd.maxID {
 		return ""
 	}
-	if v := string(raw); usable(v) {
+	if v := rd.prefix + string(raw); usable(v[len(rd.prefix):]) {
 		return v
 	}
 	return ""
