@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/internal/failpoint"
 )
 
 // SQLite is the embedded log: one file, written by any number of processes of
@@ -72,6 +74,7 @@ func (s *SQLite) Freeze(ctx context.Context, a *Anchor) (*Anchor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot freeze epoch %d of session %q: %w", a.Epoch, a.Session, err)
 	}
+	failpoint.Hit(failpoint.Logged)
 	if f.there != nil {
 		return f.there, nil
 	}
