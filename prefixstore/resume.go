@@ -11,21 +11,21 @@ import (
 // over reports whether the request starts a new epoch: the client says that it
 // resumes, an operator ended the epoch, or the session was idle for too long.
 // A proxy restart is none of these (DESIGN.md 4.5).
-func (s *Store) over(e *Epoch, w *Want, now time.Time) bool {
-	return s.resumes(e, w) || s.wasEnded(e) || s.idled(e, now)
+func (s *Store) over(e *Epoch, resume string, now time.Time) bool {
+	return e.resumedBy(resume) || s.wasEnded(e) || s.idled(e, now)
 }
 
-// resumes reports whether the signal asks for an epoch that e is not yet. A
+// resumedBy reports whether the signal asks for an epoch that e is not yet. A
 // token resumes once. The plain "1" cannot tell a resume from the same request
 // sent again, so an epoch that it began lasts until it has had an answer.
-func (s *Store) resumes(e *Epoch, w *Want) bool {
+func (e *Epoch) resumedBy(signal string) bool {
 	switch {
-	case w.Resume == "":
+	case signal == "":
 		return false
-	case e.Reason != logsink.ReasonResume || e.resume != w.Resume:
+	case e.Reason != logsink.ReasonResume || e.resume != signal:
 		return true
 	}
-	return w.Resume == "1" && e.completed.Load()
+	return signal == "1" && e.completed.Load()
 }
 
 func (s *Store) wasEnded(e *Epoch) bool {

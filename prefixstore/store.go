@@ -144,17 +144,27 @@ func (e *ComposeError) Unwrap() error { return e.Err }
 // Errors: a *ComposeError, or one that wraps logsink.ErrUnavailable, or that of
 // ctx. When ctx ends the work goes on for whoever else waits for it.
 func (s *Store) Find(ctx context.Context, w Want, r *Recipe) (*Epoch, error) {
-	now := s.opt.Now()
-	if e := s.known(w.Key); e != nil && !s.over(e, &w, now) {
-		e.Touch(now)
+	if e := s.Live(w.Key, w.Resume); e != nil {
 		return e, nil
 	}
 	e, err := s.fly(ctx, w, r)
 	if err != nil {
 		return nil, err
 	}
-	e.Touch(now)
+	e.Touch(s.opt.Now())
 	return e, nil
+}
+
+// Live returns the epoch that a request with this resume signal belongs to if
+// it is in memory, or nil. It is Find for those who have nothing to freeze.
+func (s *Store) Live(k logsink.Key, resume string) *Epoch {
+	now := s.opt.Now()
+	e := s.known(k)
+	if e == nil || s.over(e, resume, now) {
+		return nil
+	}
+	e.Touch(now)
+	return e
 }
 
 // Peek returns the session's current epoch if it is in memory or in the log,
@@ -228,7 +238,7 @@ func (s *Store) begin(ctx context.Context, w Want, r *Recipe) (*Epoch, error) {
 		return s.first(ctx, w, r)
 	case err != nil:
 		return nil, err
-	case s.over(e, &w, s.opt.Now()):
+	case s.over(e, w.Resume, s.opt.Now()):
 		return s.next(ctx, e, w, r)
 	}
 	return e, nil

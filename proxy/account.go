@@ -66,10 +66,10 @@ func (x *exchange) conclude(end, detail string) { x.finishRecord(end, detail, &d
 // wants to know how it went.
 func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	x.s.counters.Request(x.routeName(), end)
-	if !x.sent.logged {
+	if x.sent.request == nil {
 		return
 	}
-	r, req := &x.relay, &x.sent.request
+	r, req := &x.relay, x.sent.request
 	now := time.Now()
 	rec := logsink.Response{
 		V: logsink.Version, ID: x.id, Key: req.Key, Epoch: req.Epoch, Thread: req.Thread,
@@ -82,12 +82,8 @@ func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	}
 	x.s.queue.Put(logsink.Record{Response: &rec})
 	x.s.counters.Tokens(req.Dialect, rep.Usage)
-	completed := end == logsink.EndComplete && r.status/100 == 2
-	if completed {
+	if x.completed = end == logsink.EndComplete && r.status/100 == 2; x.completed {
 		x.epoch.Completed()
-	}
-	if x.ident.Derived {
-		x.gen.resolver.Done(x.ident, x.sent.history, completed)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
+	"net"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -49,7 +50,11 @@ type exchange struct {
 	plan   plan
 	sent   sent
 
-	relay relay
+	relay     relay
+	completed bool // the client got a whole successful answer
+
+	leaving func()      // x.leave, made once
+	parts   net.Buffers // room for the body's parts
 
 	// life ends when the client leaves; stop ends it.
 	life context.Context
@@ -68,7 +73,11 @@ type clientLeft struct{}
 
 func (clientLeft) Error() string { return "the client has left" }
 
-var exchanges = sync.Pool{New: func() any { return new(exchange) }}
+var exchanges = sync.Pool{New: func() any {
+	x := new(exchange)
+	x.leaving = x.leave
+	return x
+}}
 
 // serve handles one request: it is the server's handler.
 func (s *Server) serve(ctx *fasthttp.RequestCtx) {
@@ -87,7 +96,7 @@ func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
 	x.life, x.stop = context.WithCancelCause(context.Background())
 	s.inFlight.Add(1)
 	x.conn.Used.Store(true)
-	x.conn.OnGone(x.leave)
+	x.conn.OnGone(x.leaving)
 	failpoint.Hit(failpoint.Accepted)
 	return x
 }
@@ -95,12 +104,22 @@ func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
 // handle takes the request through its steps. An error is a refusal, or the
 // client's leaving; when it returns nil the answer is set up.
 func (x *exchange) handle() error {
+	if err := x.prepare(); err != nil {
+		return err
+	}
+	return x.forward()
+}
+
+// prepare is all that comes before the provider: when it returns nil, the
+// request's prefix and records are in the log, or it goes on untouched: no
+// model call, an unreadable one, or a side request of no known session.
+func (x *exchange) prepare() error {
 	if err := x.receive(); err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.BodyRead)
 	if x.dialect == nil {
-		return x.forward()
+		return nil
 	}
 	if err := x.scan(); err != nil {
 		return x.unreadable(err)
@@ -111,13 +130,13 @@ func (x *exchange) handle() error {
 	if err := x.freeze(); err != nil {
 		return err
 	}
+	if x.epoch == nil {
+		return nil
+	}
 	if err := x.splice(); err != nil {
 		return err
 	}
-	if err := x.record(); err != nil {
-		return err
-	}
-	return x.forward()
+	return x.record()
 }
 
 // leave is called by the watcher when the client has gone.
@@ -170,6 +189,9 @@ func (x *exchange) recovered() {
 func (x *exchange) finish() {
 	x.conn.OnGone(nil)
 	x.stop(nil)
+	if x.ident.Derived {
+		x.gen.resolver.Done(x.ident, x.sent.history, x.completed)
+	}
 	x.s.inFlight.Add(-1)
 	x.detach(false)
 	x.reset()
@@ -178,12 +200,12 @@ func (x *exchange) finish() {
 
 // reset lets go of everything but the room that is used again.
 func (x *exchange) reset() {
-	doc, facts, h, sp := x.doc, x.facts, x.head, x.plan.splices
+	doc, facts, h, sp, parts, history := x.doc, x.facts, x.head, x.plan.splices, x.parts, x.sent.history
 	doc.Reset()
 	facts.Reset()
 	h.fields, h.connection = clear0(h.fields), clear0(h.connection)
-	*x = exchange{doc: doc, facts: facts, head: h}
-	x.plan.splices = clear0(sp)
+	*x = exchange{doc: doc, facts: facts, head: h, leaving: x.leaving}
+	x.plan.splices, x.parts, x.sent.history = clear0(sp), clear0(parts), history[:0]
 }
 
 // clear0 empties a slice and keeps its room, without what it referred to.

@@ -23,7 +23,7 @@ import (
 
 // eventually waits, with a bound far above what it should take, for something
 // that another goroutine will do.
-func eventually(t *testing.T, what string, ok func() bool) {
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -22,7 +22,8 @@ func (x *exchange) forward() error {
 	defer heads.Put(b)
 	head := x.appendHead((*b)[:0])
 	*b = head
-	parts := x.outgoing(append(make(net.Buffers, 0, 8), head))
+	parts := x.outgoing(append(x.parts[:0], head))
+	x.parts = parts
 	if !x.unchanged(parts[1:]) {
 		x.s.counters.BytesChanged()
 	}
@@ -90,8 +91,7 @@ func (x *exchange) send(parts net.Buffers) error {
 			return err
 		}
 		x.relay.sent = time.Now()
-		n, err := l.write(x.route.upstream, append(net.Buffers(nil), parts...))
-		x.sent.request.Attempt = attempt
+		n, err := l.write(x.route.upstream, parts)
 		switch {
 		case err == nil:
 			return nil

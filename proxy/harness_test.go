@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // A bench is a proxy between a simulated provider and the test, all in this
 // process and on loopback.
 type bench struct {
-	t    *testing.T
+	t    testing.TB
 	up   *provider.Provider
 	path string // of the log
 	logs logsink.Log
@@ -56,7 +56,7 @@ const openerText = "Team rules: be kind & <exact>. \u2713"
 // patience keeps a slow machine from deciding what a test sees.
 const patience = 30 * time.Second
 
-func newBench(t *testing.T, changes ...setupFunc) *bench {
+func newBench(t testing.TB, changes ...setupFunc) *bench {
 	t.Helper()
 	b := &bench{t: t, up: provider.New(provider.Options{}), out: &lockedBuffer{}, path: filepath.Join(t.TempDir(), "preface.db")}
 	if err := b.up.Start("127.0.0.1:0"); err != nil {

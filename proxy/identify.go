@@ -22,10 +22,13 @@ func (x *exchange) identify() error {
 		History:     x.facts.History,
 		FirstPrompt: x.facts.FirstPrompt,
 		Answered:    x.facts.Answered,
-		Peek:        x.endpoint == dialect.Count || x.facts.Side,
+		Peek:        x.peeks(),
 	}
 	var err error
 	x.ident, err = x.gen.resolver.Resolve(x.life, &in)
+	if x.ident.Derived {
+		x.sent.history = append(x.sent.history[:0], x.facts.History...)
+	}
 	if errors.Is(err, identity.ErrIndex) {
 		// A history whose session only the log could tell: as for any session
 		// that this process does not know (DESIGN.md 4.9).
@@ -33,6 +36,10 @@ func (x *exchange) identify() error {
 	}
 	return err
 }
+
+// peeks reports whether the request is no turn of a conversation: nothing is
+// learnt from it, and it begins no session that only its content would name.
+func (x *exchange) peeks() bool { return x.endpoint == dialect.Count || x.facts.Side }
 
 // credential is what authenticates the caller: the API key, or the whole
 // authorization. It is hashed and forgotten.
@@ -108,13 +115,37 @@ func (x *exchange) freeze() error {
 	if x.epoch != nil {
 		return nil // decided already, while the log was down
 	}
-	e, err := x.s.store.Find(x.life, x.want(), x.route.recipe)
-	if err != nil {
-		return x.unfrozen(err)
+	e := x.s.store.Live(x.key(), x.ident.Resume)
+	if e == nil && x.ident.Derived && x.peeks() {
+		return x.peek()
+	}
+	if e == nil {
+		var err error
+		if e, err = x.s.store.Find(x.life, x.want(), x.route.recipe); err != nil {
+			return x.unfrozen(err)
+		}
 	}
 	x.epoch = e
 	if e.Why == "subscription" {
 		x.s.noteSubscription(x.route.Name)
 	}
+	return nil
+}
+
+// peek finds the epoch of a session that the request must not begin. Without
+// one the request goes on untouched, and there is no session to record it in.
+func (x *exchange) peek() error {
+	e, err := x.s.store.Peek(x.life, x.key())
+	if errors.Is(err, logsink.ErrNoSession) {
+		x.plan.why = whySide
+		if x.endpoint == dialect.Count {
+			x.plan.why = whyFragment
+		}
+		return nil
+	}
+	if err != nil {
+		return x.unfrozen(err)
+	}
+	x.epoch = e
 	return nil
 }

@@ -15,17 +15,15 @@ import (
 // sent is what is kept of a request for the record of its answer, and for
 // telling identity how it ended. It refers to nothing of the request.
 type sent struct {
-	request logsink.Request
+	request *logsink.Request // the log's too: never changed
 	history []lineage.Point
-	logged  bool
 }
 
 // record describes the request in the log before it leaves. With
 // log.requests: async it is queued, and a crash may lose the last 100 ms.
 func (x *exchange) record() error {
 	header, blobs := x.snapshot()
-	r := &x.sent.request
-	*r = logsink.Request{
+	r := &logsink.Request{
 		V: logsink.Version, ID: x.id, Key: x.key(), Epoch: x.epoch.Number, Thread: x.ident.Thread,
 		Attempt: 1, Dialect: x.dialect.Name(), Route: x.route.Name, Path: x.path,
 		Model: string(x.facts.Model), Class: x.class(), Stream: x.facts.Stream,
@@ -36,16 +34,13 @@ func (x *exchange) record() error {
 	if !x.plan.inject {
 		r.Decision = logsink.Bare
 	}
-	if n := len(r.Splices); n > 0 || !x.coded {
-		r.Body, r.Size = digest(x.outgoing(nil))
-	} else {
-		r.Body, r.Size = digest(net.Buffers{x.raw})
-	}
-	if x.ident.Derived {
-		x.sent.history = append(x.sent.history[:0], x.facts.History...)
+	x.parts = x.outgoing(x.parts[:0])
+	r.Body, r.Size = digest(x.parts)
+	if n := len(x.facts.History); n > 0 {
+		r.Lineage = x.facts.History[n-1].String()
 	}
 	r.Number, r.Header = x.advance(header)
-	x.sent.logged = true
+	x.sent.request = r
 	return x.keep(header, blobs)
 }
 
@@ -58,9 +53,6 @@ func (x *exchange) advance(header *logsink.Header) (number int64, id string) {
 	t.number++
 	if n := len(x.facts.History); n > 0 && x.endpoint != dialect.Count {
 		t.last = x.facts.History[n-1]
-	}
-	if n := len(x.facts.History); n > 0 {
-		x.sent.request.Lineage = x.facts.History[n-1].String()
 	}
 	if header != nil {
 		t.header = header.ID
@@ -76,8 +68,7 @@ func (x *exchange) keep(header *logsink.Header, blobs []logsink.Blob) error {
 			return err
 		}
 	}
-	req := x.sent.request
-	return x.put(logsink.Record{Request: &req})
+	return x.put(logsink.Record{Request: x.sent.request})
 }
 
 func (x *exchange) put(rec logsink.Record, blobs ...logsink.Blob) error {

@@ -174,6 +174,6 @@ func (x *exchange) unreadable(err error) error {
 		}
 		return r
 	}
-	x.plan = plan{why: reason}
-	return x.forward()
+	x.plan.why = reason
+	return nil
 }

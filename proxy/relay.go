@@ -234,7 +234,7 @@ func (r *relay) frame(h *fasthttp.ResponseHeader, isHead bool) {
 
 // meter taps the answers of model calls.
 func (x *exchange) meter(coding string) {
-	if x.dialect == nil || !x.sent.logged {
+	if x.dialect == nil || x.sent.request == nil {
 		return
 	}
 	r := &x.relay

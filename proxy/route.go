@@ -37,12 +37,11 @@ func newRoutes(list []*route) routes {
 
 // match finds where a path goes. post says that the method is POST; only those
 // are model calls. family is where the request's headers point, if they do.
-func (rs routes) match(path string, post bool, family string) (target, bool) {
+func (rs routes) match(path string, post bool, family string) (found target, ok bool) {
 	path, session := cutSession(path)
-	var fallback *target
 	for _, r := range rs {
-		rest, ok := cutPath(path, r.Path)
-		if !ok {
+		rest, under := cutPath(path, r.Path)
+		if !under {
 			continue
 		}
 		t := target{route: r, path: rest, session: session}
@@ -52,14 +51,11 @@ func (rs routes) match(path string, post bool, family string) (target, bool) {
 		if post && t.claim() {
 			return t, true
 		}
-		if fallback == nil && (r.Path != "/" || rs.points(r, t.path, family)) {
-			fallback = &t
+		if !ok && (r.Path != "/" || rs.points(r, t.path, family)) {
+			found, ok = t, true
 		}
 	}
-	if fallback == nil {
-		return target{}, false
-	}
-	return *fallback, true
+	return found, ok
 }
 
 // claim lets the route's dialects look at the path.

@@ -20,8 +20,10 @@ type Conn struct {
 	Used atomic.Bool
 
 	gone   atomic.Bool
-	onGone atomic.Pointer[func()]
 	closed sync.Once
+
+	mu     sync.Mutex // guards onGone
+	onGone func()
 
 	// Each idle deadline belongs to the goroutine that reads or writes. armed is
 	// when it was last pushed ahead: doing so on every call would cost more than
@@ -55,15 +57,13 @@ func NewConn(c net.Conn, w *Watcher, writeIdle time.Duration) (*Conn, error) {
 func (c *Conn) Gone() bool { return c.gone.Load() }
 
 // OnGone has f called, on the watcher's goroutine, when the peer leaves; f must
-// not block. A nil f stops that. If the peer has left already, f is called at
-// once by this goroutine.
+// not block. A nil f stops that: once OnGone(nil) has returned, f is not called
+// any more. If the peer has left already, f is called at once by this goroutine.
 func (c *Conn) OnGone(f func()) {
-	if f == nil {
-		c.onGone.Store(nil)
-		return
-	}
-	c.onGone.Store(&f)
-	if c.gone.Load() {
+	c.mu.Lock()
+	c.onGone = f
+	c.mu.Unlock()
+	if f != nil && c.gone.Load() {
 		c.fire()
 	}
 }
@@ -74,10 +74,13 @@ func (c *Conn) left() {
 	c.fire()
 }
 
-// fire takes the function out, so that it is called once.
+// fire calls the function, once.
 func (c *Conn) fire() {
-	if f := c.onGone.Swap(nil); f != nil {
-		(*f)()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f := c.onGone; f != nil {
+		c.onGone = nil
+		f()
 	}
 }
 

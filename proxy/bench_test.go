@@ -1,0 +1,130 @@
+package proxy
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/seed-9236c7ca/preface/prefixstore"
+	"github.com/seed-9236c7ca/preface/prefixstore/contrib"
+	"github.com/seed-9236c7ca/preface/proxy/internal/wire"
+)
+
+// agentBody is about n bytes of an agent's request: a system prompt, tools, and
+// a conversation of tool calls with escapes and non-ASCII text in it.
+func agentBody(n int) string {
+	word := `func (s *Server) handle(r \"quoted\") returns \u00e9rror\n\tif err != nil { – ok } `
+	text := func(n int) string { return strings.Repeat(word, n/len(word)+1) }
+	var b strings.Builder
+	fmt.Fprintf(&b, `{"model":"claude-opus-4-8","messages":[{"role":"user","content":[{"type":"text","text":"%s"}]}`, text(n/20))
+	for i := 0; b.Len() < n*3/4; i++ {
+		fmt.Fprintf(&b, `,{"role":"assistant","content":[{"type":"tool_use","id":"toolu_%d","name":"read","input":{"path":"/a/%d"}}]}`, i, i)
+		fmt.Fprintf(&b, `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%d","content":"%s"}]}`, i, text(min(n/10, 4000)))
+	}
+	fmt.Fprintf(&b, `],"system":[{"type":"text","text":"%s"}],"tools":[`, text(n/20))
+	for i := range 8 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"name":"tool_%d","description":"%s","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}`, i, text(n/200))
+	}
+	b.WriteString(`],"max_tokens":1000,"stream":true}`)
+	return b.String()
+}
+
+// BenchmarkPath is everything between a request read and its bytes handed to the
+// kernel: head, routing, scan, identity, the known epoch, splice, digest,
+// records. The network is not in it.
+func BenchmarkPath(b *testing.B) {
+	opener := contrib.Config{Kind: "text", Text: strings.Repeat("frozen prefix ", 293)}
+	bn := newBench(b, contributors(opener))
+	for _, size := range []struct {
+		name string
+		n    int
+	}{{"2KB", 2000}, {"100KB", 100_000}, {"1MB", 1_000_000}} {
+		b.Run(size.name, func(b *testing.B) {
+			body := agentBody(size.n)
+			ctx, conn := fakeRequest(b, bn, body, "s-"+size.name)
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				x := bn.srv.begin(ctx)
+				x.conn = conn
+				if err := x.prepare(); err != nil {
+					b.Fatal(err)
+				}
+				head := x.appendHead(nil)
+				parts := x.outgoing(append(make(net.Buffers, 0, 8), head))
+				if !x.unchanged(parts[1:]) {
+					b.Fatal("changed")
+				}
+				x.finish()
+			}
+		})
+	}
+}
+
+// BenchmarkPathSessions shows that a request costs the same however many
+// sessions there are.
+func BenchmarkPathSessions(b *testing.B) {
+	for _, n := range []int{10, 10_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			if n > 100_000 && testing.Short() {
+				b.Skip("freezing a million sessions takes minutes")
+			}
+			bn := newBench(b, func(_ *bench, _ *Setup, _ *Deps, o *prefixstore.Options) { o.CacheBytes = 1 << 30 })
+			body := agentBody(2000)
+			for i := range n {
+				ctx, conn := fakeRequest(b, bn, body, fmt.Sprint("s-", i))
+				prepareOnce(b, bn, ctx, conn)
+			}
+			ctxs := make([]*fasthttp.RequestCtx, 64)
+			var conn *wire.Conn
+			for i := range ctxs {
+				ctxs[i], conn = fakeRequest(b, bn, body, fmt.Sprint("s-", i*n/64))
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				prepareOnce(b, bn, ctxs[i%64], conn)
+			}
+		})
+	}
+}
+
+func prepareOnce(b *testing.B, bn *bench, ctx *fasthttp.RequestCtx, conn *wire.Conn) {
+	x := bn.srv.begin(ctx)
+	x.conn = conn
+	if err := x.prepare(); err != nil {
+		b.Fatal(err)
+	}
+	x.finish()
+}
+
+func readRequest(req *fasthttp.Request, text string) error {
+	return req.Read(bufio.NewReaderSize(strings.NewReader(text), 16<<10))
+}
+
+// fakeRequest is a parsed request on a connection that nobody reads.
+func fakeRequest(b *testing.B, bn *bench, body, session string) (*fasthttp.RequestCtx, *wire.Conn) {
+	b.Helper()
+	left, right := net.Pipe()
+	b.Cleanup(func() { left.Close(); right.Close() })
+	conn, err := wire.NewConn(left, bn.srv.watch, time.Minute)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := &fasthttp.RequestCtx{}
+	var req fasthttp.Request
+	text := rawPost("/v1/messages?beta=true", body, "x-claude-code-session-id", session, "user-agent", "bench", "accept", "*/*")
+	if err := readRequest(&req, text); err != nil {
+		b.Fatal(err)
+	}
+	ctx.Init2(conn, nil, false)
+	req.CopyTo(&ctx.Request)
+	return ctx, conn
+}
