@@ -11,103 +11,107 @@ type parent struct {
 
 // object scans the object at i. Its node is self; levels below it are indexed.
 func (d *Doc) object(i, self, levels int) int {
-	p := parent{self: self, levels: levels, names: d.names.top()}
-	if i = d.enter(i); i == failed {
-		return failed
+	if d.open == MaxDepth {
+		return d.fail(TooDeep, i)
 	}
-	for more := d.peek(i) != '}'; more; {
-		if i = d.member(&p, i); i == failed {
+	d.open++
+	p := parent{self: self, levels: levels, names: d.names.top()}
+	c, i := d.next(i + 1)
+	for more := c != '}'; more; {
+		if c != '"' {
+			return d.unexpected(i)
+		}
+		to := d.member(&p, i)
+		if to == failed {
 			return failed
 		}
-		if more = d.peek(i) == ','; more {
-			i = d.space(i + 1)
+		if c, i = d.next(to); c != ',' {
+			break
 		}
+		c, i = d.next(i + 1)
+	}
+	if c != '}' {
+		return d.unexpected(i)
 	}
 	d.names.drop(p.names)
-	return d.leave(&p, i, '}')
+	d.leave(&p)
+	return i + 1
 }
 
 // array scans the array at i. Its node is self; levels below it are indexed.
 func (d *Doc) array(i, self, levels int) int {
-	p := parent{self: self, levels: levels}
-	if i = d.enter(i); i == failed {
-		return failed
+	if d.open == MaxDepth {
+		return d.fail(TooDeep, i)
 	}
-	for more := d.peek(i) != ']'; more; {
+	d.open++
+	p := parent{self: self, levels: levels}
+	c, i := d.next(i + 1)
+	for more := c != ']'; more; {
 		if p.count == MaxElements && levels > 0 {
 			return d.fail(TooLarge, i)
 		}
-		if i = d.child(&p, i, levels-1); i == failed {
+		to := d.child(&p, c, i, levels-1)
+		if to == failed {
 			return failed
 		}
-		if more = d.peek(i) == ','; more {
-			i = d.space(i + 1)
+		if c, i = d.next(to); c != ',' {
+			break
 		}
+		c, i = d.next(i + 1)
 	}
-	return d.leave(&p, i, ']')
-}
-
-// enter passes the byte at i, which opens an object or array.
-func (d *Doc) enter(i int) int {
-	if d.open++; d.open > MaxDepth {
-		return d.fail(TooDeep, i)
-	}
-	return d.space(i + 1)
-}
-
-// leave passes the byte at i, which is to close the object or array.
-func (d *Doc) leave(p *parent, i int, closing byte) int {
-	if d.peek(i) != closing {
+	if c != ']' {
 		return d.unexpected(i)
 	}
+	d.leave(&p)
+	return i + 1
+}
+
+// leave notes that the object or array has ended.
+func (d *Doc) leave(p *parent) {
 	d.open--
 	if p.self != noNode {
 		n := &d.nodes[p.self]
 		n.children, n.indexed = int32(p.count), p.levels > 0
 	}
-	return i + 1
 }
 
-// member scans the member at i and the white space behind it.
+// member scans the member whose name begins at i.
 func (d *Doc) member(p *parent, i int) int {
-	if d.peek(i) != '"' {
-		return d.unexpected(i)
-	}
-	end := d.str(i)
+	name, end := d.name(i)
 	if end == failed {
 		return failed
 	}
-	from, size := i+1, end-i-2
-	escaped, reason := d.names.push(d.body, from, size, p.names)
-	if reason != "" {
-		return d.fail(reason, i)
+	if d.names.push(d.body, name, p.names.open) {
+		return d.fail(DuplicateName, i)
 	}
-	if i = d.space(end); d.peek(i) != ':' {
-		return d.unexpected(i)
+	c, from := d.next(end)
+	if c != ':' {
+		return d.unexpected(from)
 	}
 	levels := p.levels - 1
 	if p.self == 0 {
-		levels = d.levelsBelow()
+		levels = d.levelsBelow(name)
 	}
-	i = d.child(p, d.space(i+1), levels)
-	if p.levels > 0 && i != failed {
+	c, from = d.next(from + 1)
+	to := d.child(p, c, from, levels)
+	if p.levels > 0 && to != failed {
 		n := &d.nodes[p.last]
-		n.nameFrom, n.nameLen, n.nameEscaped = int32(from), int32(size), escaped
+		n.nameFrom, n.nameLen, n.nameEscaped = int32(i+1), int32(end-i-2), name.from < 0
 	}
-	return i
+	return to
 }
 
 // levelsBelow asks for the depth of the top-level member just named.
-func (d *Doc) levelsBelow() int {
+func (d *Doc) levelsBelow(name openName) int {
 	if d.depth == nil {
 		return DefaultDepth
 	}
-	return d.depth(d.names.last(d.body))
+	return d.depth(d.names.meaning(d.body, name))
 }
 
-// child scans the value at i and the white space behind it. If its parent's
-// children are indexed, it gets a node, and levels below it are indexed.
-func (d *Doc) child(p *parent, i, levels int) int {
+// child scans the value at i, which begins with c. If its parent's children are
+// indexed, it gets a node, and levels below it are indexed.
+func (d *Doc) child(p *parent, c byte, i, levels int) int {
 	self := noNode
 	if p.levels > 0 {
 		self = len(d.nodes)
@@ -121,10 +125,12 @@ func (d *Doc) child(p *parent, i, levels int) int {
 		d.addNode(i)
 	}
 	p.count++
-	if i = d.value(i, self, levels); i == failed {
-		return failed
+	kind, to := d.value(c, i, self, levels)
+	if self != noNode && to != failed {
+		n := &d.nodes[self]
+		n.kind, n.to = kind, int32(to)
 	}
-	return d.space(i)
+	return to
 }
 
 func (d *Doc) addNode(i int) {

@@ -45,25 +45,39 @@ func (s *nameStack) reset() {
 
 func (s *nameStack) top() nameTop { return nameTop{len(s.open), len(s.text)} }
 
-// push adds the name of size bytes at from to the object that began at the
-// given height. It tells whether the name has escapes, and gives a reason to
-// refuse it or "".
-func (s *nameStack) push(body []byte, from, size int, object nameTop) (escaped bool, reason string) {
-	n := openName{head: head(body, from, size), from: int32(from), size: int32(size)}
-	if hasSlash(n.head) || size > 8 && bytes.IndexByte(body[from:from+size], '\\') >= 0 {
-		raw := body[from : from+size]
-		if loneSurrogate(raw) {
-			return true, InvalidUTF8
+// unescape makes a name of one that has escapes.
+func (s *nameStack) unescape(raw []byte) openName {
+	from := len(s.text)
+	s.text = appendUnescaped(s.text, raw)
+	size := len(s.text) - from
+	return openName{head: head(s.text, from, size), from: ^int32(from), size: int32(size)}
+}
+
+// push adds a name to the object whose first name has the index first. It
+// reports whether the object has it already.
+func (s *nameStack) push(body []byte, n openName, first int) (duplicate bool) {
+	if len(s.open)-first >= smallObject {
+		return s.pushHashed(body, n, first)
+	}
+	for i := first; i < len(s.open); i++ {
+		o := &s.open[i]
+		if o.head == n.head && o.size == n.size && (n.size <= 8 || bytes.Equal(s.meaning(body, *o), s.meaning(body, n))) {
+			return true
 		}
-		at := len(s.text)
-		s.text = appendUnescaped(s.text, raw)
-		size = len(s.text) - at
-		n = openName{head: head(s.text, at, size), from: ^int32(at), size: int32(size)}
 	}
-	if s.duplicate(body, object.open, n) {
-		return n.from < 0, DuplicateName
+	s.open = append(s.open, n)
+	return false
+}
+
+func (s *nameStack) pushHashed(body []byte, n openName, first int) (duplicate bool) {
+	last := len(s.open)
+	s.open = append(s.open, n)
+	if last-first == smallObject {
+		for i := first; i < last; i++ {
+			s.insert(body, i, first)
+		}
 	}
-	return n.from < 0, ""
+	return s.insert(body, last, first)
 }
 
 // head is the first eight bytes of the n at i, or all of them and NULs.
@@ -75,45 +89,12 @@ func head(b []byte, i, n int) uint64 {
 	return x
 }
 
-func hasSlash(x uint64) bool { return ^unlike(x&^tops, '\\')&^x&tops != 0 }
-
-// duplicate reports whether the last name is among the others of its object,
-// and puts it into the table if the object is large.
-func (s *nameStack) duplicate(body []byte, first int, n openName) bool {
-	last := len(s.open)
-	if last-first >= smallObject {
-		s.open = append(s.open, n)
-		return s.hashed(body, first)
-	}
-	for i := first; i < last; i++ {
-		o := &s.open[i]
-		if o.head == n.head && o.size == n.size && (n.size <= 8 || bytes.Equal(s.meaning(body, *o), s.meaning(body, n))) {
-			return true
-		}
-	}
-	s.open = append(s.open, n)
-	return false
-}
-
-func (s *nameStack) hashed(body []byte, first int) bool {
-	last := len(s.open) - 1
-	if last-first == smallObject {
-		for i := first; i < last; i++ {
-			s.insert(body, i, first)
-		}
-	}
-	return s.insert(body, last, first)
-}
-
 func (s *nameStack) meaning(body []byte, n openName) []byte {
 	if n.from < 0 {
 		return s.text[^n.from : ^n.from+n.size]
 	}
 	return body[n.from : n.from+n.size]
 }
-
-// last is the meaning of the name pushed last.
-func (s *nameStack) last(body []byte) []byte { return s.meaning(body, s.open[len(s.open)-1]) }
 
 // insert puts name i of the object that starts at first into the table. It
 // reports whether an equal name of that object is there already.

@@ -105,20 +105,21 @@ func (d *Doc) document() int {
 	if bytes.HasPrefix(d.body, []byte("\ufeff")) {
 		return d.fail(BOM, 0)
 	}
-	from := d.space(0)
+	c, from := d.next(0)
 	if from == len(d.body) {
 		return d.fail(Empty, from)
 	}
-	d.nodes = append(d.nodes, node{from: int32(from)})
-	to := d.value(from, 0, 1)
-	if to == failed {
+	d.addNode(from)
+	kind, end := d.value(c, from, 0, 1)
+	if end == failed {
 		return failed
 	}
-	if to = d.space(to); to != len(d.body) {
-		return d.fail(TrailingData, to)
+	d.nodes[0].kind, d.nodes[0].to = kind, int32(end)
+	if _, end = d.next(end); end != len(d.body) {
+		return d.fail(TrailingData, end)
 	}
-	if d.nodes[0].kind != Object {
+	if kind != Object {
 		return d.fail(NotObject, from)
 	}
-	return to
+	return end
 }

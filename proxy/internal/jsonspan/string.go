@@ -1,6 +1,7 @@
 package jsonspan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
@@ -55,6 +56,40 @@ func (d *Doc) str(i int) int {
 		}
 		free = 0x80
 	}
+}
+
+// name scans the name whose opening quote is at i.
+func (d *Doc) name(i int) (n openName, end int) {
+	b := d.body
+	for at := i + 1; ; at += 8 {
+		x := word(b, at)
+		quote := unlike(x, '"')
+		marks := (^(quote & unlike(x, '\\')) | (x - ' '*ones) | x) & tops
+		if marks == 0 {
+			continue
+		}
+		first := bits.TrailingZeros64(marks)
+		if (quote|x)>>first&1 != 0 {
+			return d.longName(i)
+		}
+		end := at + first/8
+		return openName{head: head(b, i+1, end-i-1), from: int32(i + 1), size: int32(end - i - 1)}, end + 1
+	}
+}
+
+//go:noinline
+func (d *Doc) longName(i int) (n openName, end int) {
+	if end = d.str(i); end == failed {
+		return n, failed
+	}
+	raw := d.body[i+1 : end-1]
+	if bytes.IndexByte(raw, '\\') < 0 { // beyond ASCII
+		return openName{head: head(d.body, i+1, len(raw)), from: int32(i + 1), size: int32(len(raw))}, end
+	}
+	if loneSurrogate(raw) {
+		return n, d.fail(InvalidUTF8, i)
+	}
+	return d.names.unescape(raw), end
 }
 
 func (d *Doc) special(i int, escaped bool) int {

@@ -10,11 +10,24 @@ func (d *Doc) peek(i int) byte {
 	return 0
 }
 
-func (d *Doc) space(i int) int {
-	for i < len(d.body) && (d.body[i] == ' ' || d.body[i] == '\n' || d.body[i] == '\t' || d.body[i] == '\r') {
-		i++
+// next is the first byte from i on that is no white space, and where it stands;
+// 0 at the end of the document.
+func (d *Doc) next(i int) (c byte, at int) {
+	if i < len(d.body) && d.body[i] > ' ' {
+		return d.body[i], i
 	}
-	return i
+	return d.skipSpace(i)
+}
+
+func (d *Doc) skipSpace(i int) (c byte, at int) {
+	for ; i < len(d.body); i++ {
+		switch c = d.body[i]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c, i
+		}
+	}
+	return 0, i
 }
 
 // unexpected refuses the byte at i, or the end of the document.
@@ -27,30 +40,23 @@ func (d *Doc) unexpected(i int) int {
 	return d.fail(Syntax, i)
 }
 
-// value scans the value at i. Its node is self; levels below it are indexed.
-func (d *Doc) value(i, self, levels int) int {
-	kind, to := Null, 0
-	switch c := d.peek(i); c {
-	case '{':
-		kind, to = Object, d.object(i, self, levels)
-	case '[':
-		kind, to = Array, d.array(i, self, levels)
+// value scans the value at i, which begins with c. Its node is self; levels below it are indexed.
+func (d *Doc) value(c byte, i, self, levels int) (kind Kind, to int) {
+	switch c {
 	case '"':
-		kind, to = String, d.str(i)
+		return String, d.str(i)
+	case '{':
+		return Object, d.object(i, self, levels)
+	case '[':
+		return Array, d.array(i, self, levels)
 	case 't':
-		kind, to = True, d.literal(i, "true")
+		return True, d.literal(i, "true")
 	case 'f':
-		kind, to = False, d.literal(i, "false")
+		return False, d.literal(i, "false")
 	case 'n':
-		to = d.literal(i, "null")
-	default:
-		kind, to = Number, d.number(i)
+		return Null, d.literal(i, "null")
 	}
-	if self != noNode && to != failed {
-		n := &d.nodes[self]
-		n.to, n.kind = int32(to), kind
-	}
-	return to
+	return Number, d.number(i)
 }
 
 func (d *Doc) literal(i int, word string) int {
