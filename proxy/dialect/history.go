@@ -8,15 +8,25 @@ import (
 )
 
 // readHistory fills in the lineages of the history that begins with first, and
-// counts the marks that d has seen by its end.
+// counts the marks in it. The message of the first prompt counts for that
+// prompt alone: on a resume, clients leave out or move the reminders that stood
+// before it (Qwen Code does), and the history is still the same.
 func (r *Request) readHistory(d *digester, first jsonspan.Value) {
 	var p lineage.Point
 	for m := first; m.Exists(); m = m.Next() {
-		p = p.Next(d.message(m))
+		content := d.message(m)
+		if r.FirstPrompt.IsZero() && m.Get("role").Is("user") {
+			if prompt, ok := d.promptOf(m); ok {
+				content, r.FirstPrompt = prompt, prompt
+			}
+		}
+		p = p.Next(content)
 		r.History = append(r.History, p)
 	}
-	r.Marks += d.marks // not later: the prompt's blocks are fed a second time
-	r.FirstPrompt = d.firstPrompt(first)
+	r.Marks += d.marks
+	if r.FirstPrompt.IsZero() {
+		r.FirstPrompt = d.anyPrompt(first)
+	}
 }
 
 // answered reports whether any message of a history is from the model, a

@@ -20,28 +20,28 @@ var reminderTags = []string{
 	"environment_details", // Cline
 }
 
-// firstPrompt returns the lineage of the first user message that has anything
-// but reminders: a text's remainder, or a block that is no text, such as an
-// image. Tool results are no prompt. If no message has any, the first user
-// message stands for the prompt; without one the point is zero.
+// promptOf returns the lineage of a user message that has anything but
+// reminders: a text's remainder, or a block that is no text, such as an image.
+// Tool results are no prompt.
 //
 // Reminders are taken off the front of each text block, or of the string. A
 // remainder is hashed as it is written, without leading white space, so that it
 // is the same whether it stands alone or behind a reminder.
-func (d *digester) firstPrompt(first jsonspan.Value) lineage.Point {
-	var fallback lineage.Point
+func (d *digester) promptOf(m jsonspan.Value) (lineage.Point, bool) {
+	marks := d.marks // its blocks have been counted
+	defer func() { d.marks = marks }()
+	return d.prompt(m.Get("content"))
+}
+
+// anyPrompt stands for the prompt of a history in which no user message has
+// one: the first user message, or zero.
+func (d *digester) anyPrompt(first jsonspan.Value) lineage.Point {
 	for m := first; m.Exists(); m = m.Next() {
-		if !m.Get("role").Is("user") {
-			continue
-		}
-		if prompt, ok := d.prompt(m.Get("content")); ok {
-			return prompt
-		}
-		if fallback.IsZero() {
-			fallback = d.message(m)
+		if m.Get("role").Is("user") {
+			return d.message(m)
 		}
 	}
-	return fallback
+	return lineage.Point{}
 }
 
 // prompt digests what the user said, and reports whether it is anything.
