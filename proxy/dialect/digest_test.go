@@ -117,8 +117,8 @@ func TestSameThreadInTheCases(t *testing.T) {
 	extends("openai-responses", "codex_later", "codex_other_ids")
 	extends("openai-responses", "string_input", "list_as_string_input")
 
-	if a, b := read("anthropic", "qwen_first"), read("anthropic", "qwen_resumed"); a.FirstPrompt != b.FirstPrompt || a.History[0] == b.History[0] {
-		t.Errorf("Qwen resumed: prompt %v and history %v, want the prompt %v and another history than %v", b.FirstPrompt, b.History[:1], a.FirstPrompt, a.History)
+	if a, b := read("anthropic", "qwen_first"), read("anthropic", "qwen_resumed"); a.FirstPrompt != b.FirstPrompt || a.History[0] != b.History[0] {
+		t.Errorf("Qwen resumed: prompt %v and history %v, want %v and %v", b.FirstPrompt, b.History[:1], a.FirstPrompt, a.History)
 	}
 	if a, b := read("anthropic", "claude_code_title"), read("anthropic", "claude_code_first"); a.FirstPrompt != b.FirstPrompt {
 		t.Errorf("FirstPrompt of a title request = %v, want that of its session, %v", a.FirstPrompt, b.FirstPrompt)

@@ -126,11 +126,11 @@ func (r *Request) readResponsesInput(body []byte, input jsonspan.Value) {
 // readInputText reads a history of one string, which is one user message.
 func (r *Request) readInputText(d *digester, input jsonspan.Value) {
 	content := d.userText(input)
+	if prompt, ok := d.prompt(input); ok {
+		content = prompt
+	}
 	r.History = append(r.History, lineage.Point{}.Next(content))
 	r.FirstPrompt = content
-	if prompt, ok := d.prompt(input); ok {
-		r.FirstPrompt = prompt
-	}
 }
 
 // itemPlain reports the members of an item that mean nothing: the id, which
