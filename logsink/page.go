@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/zeebo/xxh3"
 )
 
 // A page is what one batch tells of one session: JSON lines, each ended by a
@@ -136,9 +134,10 @@ func (p *page) latest() int64 {
 	return t
 }
 
-// checksum is kept beside a text. It is against bits that change on the disk,
-// which JSON would not notice, not against a forger.
-func checksum(text []byte) int64 { return int64(xxh3.Hash(text)) }
+// pageSum is the checksum of a stored page.
+func pageSum(key []byte, prev, at int64, ids, lines []byte) int64 {
+	return checksum(lines, key, prev, at, ids)
+}
 
 // eachLine calls f with each line of a stored page until it returns false.
 func eachLine(lines []byte, f func(index int, line []byte) bool) {

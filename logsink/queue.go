@@ -264,23 +264,29 @@ func (q *Queue) take() []queued {
 // done with it. If Close gives up it puts back what is not stored.
 func (q *Queue) write(batch []queued) bool {
 	err := q.insist(batch)
-	if err == nil {
+	switch {
+	case err == nil:
 		return true
+	case hopeless(err):
+		return q.writeSingly(batch)
 	}
-	if errors.Is(err, ErrUnavailable) {
-		q.putBack(batch)
-		return false
-	}
-	return q.writeSingly(batch)
+	q.putBack(batch)
+	return false
 }
 
-// writeSingly is for a batch of which the log refuses a record: the others are
-// stored, and that one is lost.
+// hopeless reports whether the same batch will fail again: the log refuses a
+// record for what it is, or cannot go on where a session is damaged.
+func hopeless(err error) bool {
+	return !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrCorrupt)
+}
+
+// writeSingly is for a batch that is hopeless: the records that can be are
+// stored, and the others are lost.
 func (q *Queue) writeSingly(batch []queued) bool {
 	for i := range batch {
 		one := batch[i : i+1]
 		err := q.insist(one)
-		if errors.Is(err, ErrUnavailable) {
+		if err != nil && !hopeless(err) {
 			q.putBack(batch[i:])
 			return false
 		}
@@ -298,7 +304,7 @@ func (q *Queue) writeSingly(batch []queued) bool {
 func (q *Queue) insist(batch []queued) error {
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
 		err := q.append(batch)
-		if !errors.Is(err, ErrUnavailable) || !q.sleep(wait) {
+		if err == nil || hopeless(err) || !q.sleep(wait) {
 			return err
 		}
 	}

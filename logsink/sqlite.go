@@ -146,21 +146,38 @@ func (s *SQLite) Ended(ctx context.Context, after int64) ([]EpochRef, int64, err
 
 // Secret implements Log.
 func (s *SQLite) Secret(ctx context.Context, name string) ([]byte, error) {
-	const find = `SELECT value FROM secret WHERE name = ?`
-	var value []byte
-	err := s.ask(ctx)(find, name).Scan(&value)
+	value, err := readSecret(s.ask(ctx), name)
 	if errors.Is(err, sql.ErrNoRows) && s.write != nil {
 		fresh := make([]byte, 32)
 		rand.Read(fresh) // never fails
-		err = s.do(ctx, func(t *tx) error {
-			if _, err := t.exec(`INSERT INTO secret (name, value) VALUES (?,?) ON CONFLICT DO NOTHING`, name, fresh); err != nil {
-				return err
-			}
-			return t.row(find, name).Scan(&value)
+		err = s.do(ctx, func(t *tx) (err error) {
+			value, err = t.secret(name, fresh)
+			return err
 		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot get secret %q of the log: %w", name, s.readError(err))
+	}
+	return value, nil
+}
+
+// secret returns the secret that is there, or else makes it the given one.
+func (t *tx) secret(name string, fresh []byte) ([]byte, error) {
+	_, err := t.exec(`INSERT INTO secret (name, value, sum) VALUES (?,?,?) ON CONFLICT DO NOTHING`, name, fresh, checksum(fresh, name))
+	if err != nil {
+		return nil, err
+	}
+	return readSecret(t.ask(), name)
+}
+
+func readSecret(ask asker, name string) ([]byte, error) {
+	var value []byte
+	var sum int64
+	if err := ask(`SELECT value, sum FROM secret WHERE name = ?`, name).Scan(&value, &sum); err != nil {
+		return nil, err
+	}
+	if checksum(value, name) != sum {
+		return nil, damaged("secret %q: its checksum differs", name)
 	}
 	return value, nil
 }

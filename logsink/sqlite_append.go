@@ -1,10 +1,5 @@
 package logsink
 
-import (
-	"database/sql"
-	"errors"
-)
-
 // append stores pages and blobs. Blobs come first, so that the headers in the
 // pages find them.
 func (t *tx) append(pages []*page, blobs []Blob) error {
@@ -58,8 +53,9 @@ func (t *tx) isNew(id recordID) bool {
 }
 
 func (t *tx) insertPage(p *page, prev int64) (id int64, err error) {
+	at, ids := p.latest(), p.ids()
 	res, err := t.exec(`INSERT INTO page (key, prev, time, ids, sum, lines) VALUES (?,?,?,?,?,CAST(? AS TEXT))`,
-		p.key.bytes(), prev, p.latest(), p.ids(), checksum(p.lines), p.lines)
+		p.key[:], prev, at, ids, pageSum(p.key[:], prev, at, ids, p.lines), p.lines)
 	if err != nil {
 		return 0, err
 	}
@@ -79,80 +75,4 @@ func (t *tx) refer(e *entry, page int64) error {
 		}
 	}
 	return nil
-}
-
-// A sessionRow is a row of the table session.
-type sessionRow struct {
-	key                   sessionKey
-	of                    Key
-	there                 bool
-	since, anchored, last int64
-	epoch, tail           int64
-	heads                 heads
-}
-
-// session reads the row of a session, or returns the one to be made.
-func (t *tx) session(key sessionKey, of Key) (*sessionRow, error) {
-	s := &sessionRow{key: key, of: of}
-	var h []byte
-	err := t.row(`SELECT since, anchored, last, epoch, tail, heads FROM session WHERE key = ?`, key.bytes()).
-		Scan(&s.since, &s.anchored, &s.last, &s.epoch, &s.tail, &h)
-	if errors.Is(err, sql.ErrNoRows) {
-		s.heads = newHeads()
-		return s, nil
-	}
-	s.there = true
-	s.heads = h
-	return s, err
-}
-
-// saveSession writes the whole row.
-func (t *tx) saveSession(s *sessionRow) error {
-	query := `UPDATE session SET since = ?, anchored = ?, last = ?, epoch = ?, tail = ?, heads = ? WHERE key = ?`
-	args := []any{s.since, s.anchored, s.last, s.epoch, s.tail, []byte(s.heads), s.key.bytes()}
-	if !s.there {
-		query = `INSERT INTO session (since, anchored, last, epoch, tail, heads, key, tenant, session) VALUES (?,?,?,?,?,?,?,?,?)`
-		args = append(args, s.of.Tenant, s.of.Session)
-	}
-	_, err := t.exec(query, args...)
-	return err
-}
-
-// saveTail writes what a page changes. A column that an index holds is not
-// named: SQLite would write the index anew even for the same value.
-func (t *tx) saveTail(s *sessionRow) error {
-	if !s.there {
-		return t.saveSession(s)
-	}
-	_, err := t.exec(`UPDATE session SET last = ?, tail = ?, heads = ? WHERE key = ?`, s.last, s.tail, []byte(s.heads), s.key.bytes())
-	return err
-}
-
-// learn takes in a page that was stored.
-func (s *sessionRow) learn(p *page, id int64) {
-	latest := p.latest()
-	s.tail = id
-	s.last = max(s.last, latest)
-	if s.since == 0 {
-		s.since = latest
-	}
-	for i := range p.entries {
-		switch e := &p.entries[i]; e.kind {
-		case KindRequest:
-			s.heads = s.heads.set(e.thread, id, 0)
-		case KindHeader:
-			s.heads = s.heads.set(e.thread, 0, id)
-		}
-	}
-}
-
-// freeze takes in an anchor that was stored.
-func (s *sessionRow) freeze(a *Anchor) {
-	at := max(1, nanos(a.Time))
-	if s.anchored == 0 {
-		s.since = at
-	}
-	s.anchored = max(s.anchored, at)
-	s.last = max(s.last, at)
-	s.epoch = max(s.epoch, int64(a.Epoch))
 }

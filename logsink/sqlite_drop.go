@@ -5,19 +5,10 @@ import (
 	"errors"
 )
 
-// A doomedPage is a page to be dropped.
-type doomedPage struct {
-	id    int64
-	prev  int64
-	key   []byte
-	ids   []byte
-	lines []byte
-}
-
 // oldestPages returns the first pages of the log, at most so many and up to one
 // that is not older than the cutoff.
-func (t *tx) oldestPages(cutoff, most int64) ([]*doomedPage, error) {
-	st, err := t.prepared(`SELECT id, prev, key, ids, lines, time FROM page ORDER BY id LIMIT ?`)
+func (t *tx) oldestPages(cutoff, most int64) ([]*storedPage, error) {
+	st, err := t.prepared(`SELECT ` + pageColumns + ` FROM page ORDER BY id LIMIT ?`)
 	if err != nil {
 		return nil, err
 	}
@@ -26,14 +17,13 @@ func (t *tx) oldestPages(cutoff, most int64) ([]*doomedPage, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	var list []*doomedPage
+	var list []*storedPage
 	for rows.Next() {
-		p := new(doomedPage)
-		var at int64
-		if err := rows.Scan(&p.id, &p.prev, &p.key, &p.ids, &p.lines, &at); err != nil {
+		p := new(storedPage)
+		if err := p.scan(rows); err != nil && !errors.Is(err, ErrCorrupt) {
 			return nil, err
 		}
-		if at >= cutoff {
+		if p.at >= cutoff {
 			break
 		}
 		list = append(list, p)
@@ -43,12 +33,11 @@ func (t *tx) oldestPages(cutoff, most int64) ([]*doomedPage, error) {
 
 // dropPage takes out a page and what it alone accounts for. The pages before it
 // are gone, so the chain of its session ends after it.
-func (t *tx) dropPage(p *doomedPage) error {
+func (t *tx) dropPage(p *storedPage) error {
 	var failed error
-	lines := storedPage{id: p.id, lines: p.lines}
-	// A page that cannot be read to its end is dropped all the same. The blobs
-	// of the rest then stay for ever: better than to lose one that is in use.
-	lines.records(func(_ int, r Record) bool {
+	// A damaged page is dropped all the same, as far as it can be read. Blobs of
+	// the rest then stay for ever: better than to lose one that is in use.
+	p.records(func(_ int, r Record) bool {
 		failed = t.forget(r, p.id)
 		return failed == nil
 	})
@@ -82,32 +71,31 @@ func (t *tx) forget(r Record, page int64) error {
 // itself when none is left. It does nothing to a session that had a record
 // since it was chosen.
 func (t *tx) dropSessionPart(key []byte, cutoff int64) (d Dropped, done bool, err error) {
-	var last, tail int64
-	err = t.row(`SELECT last, tail FROM session WHERE key = ?`, key).Scan(&last, &tail)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && last >= cutoff {
-		return d, true, nil
+	var s sessionRow
+	err = s.scan(t.row(selectSession, key))
+	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, ErrCorrupt) || err == nil && s.last >= cutoff {
+		return d, true, nil // a damaged row does not say how old it is
 	}
 	if err != nil {
 		return d, false, err
 	}
 	for range dropPagesAtOnce {
-		p := &doomedPage{id: tail}
-		err := t.row(`SELECT prev, key, ids, lines FROM page WHERE id = ? AND key = ?`, tail, key).Scan(&p.prev, &p.key, &p.ids, &p.lines)
+		p, err := readPage(t.ask(), s.tail)
 		if errors.Is(err, sql.ErrNoRows) {
 			d.Sessions = 1
 			return d, true, t.dropAnchors(key)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrCorrupt) {
 			return d, false, err
 		}
 		if err := t.dropPage(p); err != nil {
 			return d, false, err
 		}
 		d.Records += int64(len(p.ids) / 16)
-		tail = p.prev
+		s.tail = p.prev
 	}
-	_, err = t.exec(`UPDATE session SET tail = ?, heads = ? WHERE key = ?`, tail, []byte{headsSome}, key)
-	return d, false, err
+	s.heads = heads{headsSome}
+	return d, false, t.saveTail(&s)
 }
 
 // dropAnchors takes out a session that has no pages.

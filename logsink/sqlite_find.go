@@ -10,28 +10,29 @@ import (
 
 // A storedPage is a row of the table page.
 type storedPage struct {
-	id, prev int64
-	key      []byte
-	sum      int64
-	lines    []byte
+	id, prev, at int64
+	key, ids     []byte
+	lines        []byte
 }
 
-const selectPage = `SELECT id, prev, key, sum, lines FROM page WHERE id = ?`
+const pageColumns = `id, prev, time, key, ids, sum, lines`
 
-func readPage(ask asker, id int64) (*storedPage, error) {
-	p := new(storedPage)
-	err := ask(selectPage, id).Scan(&p.id, &p.prev, &p.key, &p.sum, &p.lines)
-	if err != nil {
-		return nil, err
+// scan reads a row of pageColumns.
+func (p *storedPage) scan(r row) error {
+	var sum int64
+	if err := r.Scan(&p.id, &p.prev, &p.at, &p.key, &p.ids, &sum, &p.lines); err != nil {
+		return err
 	}
-	return p, p.check()
-}
-
-func (p *storedPage) check() error {
-	if checksum(p.lines) != p.sum {
+	if pageSum(p.key, p.prev, p.at, p.ids, p.lines) != sum {
 		return damaged("page %d: its checksum differs", p.id)
 	}
 	return nil
+}
+
+func readPage(ask asker, id int64) (*storedPage, error) {
+	p := new(storedPage)
+	err := p.scan(ask(`SELECT `+pageColumns+` FROM page WHERE id = ?`, id))
+	return p, err
 }
 
 // records calls f with the records of a page until it returns false. Lines that
@@ -68,27 +69,25 @@ func (s *SQLite) Last(ctx context.Context, k Key, thread string) (*Request, *Hea
 
 func (s *SQLite) last(ctx context.Context, k Key, thread string) (*Request, *Header, error) {
 	ask := s.ask(ctx)
-	var tail int64
-	var hs heads
-	err := ask(`SELECT tail, heads FROM session WHERE key = ?`, keyOf(k).bytes()).Scan(&tail, (*[]byte)(&hs))
+	row, err := readSession(ask, k)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil, ErrNoThread
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	at, headAt, sure := hs.find(hashThread(thread))
+	at, headAt, sure := row.heads.find(hashThread(thread))
 	if at == 0 && sure {
 		return nil, nil, ErrNoThread
 	}
 	if at == 0 {
-		at = tail
+		at = row.tail
 	}
 	req, err := findRequest(ask, k, thread, at)
 	if err != nil {
 		return nil, nil, err
 	}
-	head, err := findHeader(ask, k, req.Header, headAt, tail)
+	head, err := findHeader(ask, k, req.Header, headAt, row.tail)
 	return req, head, err
 }
 

@@ -57,12 +57,13 @@ func (f *freezing) run(t *tx, known *interned) error {
 }
 
 func (f *freezing) insert(t *tx) error {
-	var messages any
+	var messages []byte // NULL
 	if !f.msgs.Digest.IsZero() {
 		messages = f.msgs.Digest[:]
 	}
+	sum := anchorSum(f.key.bytes(), int64(f.brief.Epoch), messages, f.doc)
 	_, err := t.exec(`INSERT INTO anchor (key, epoch, messages, sum, doc) VALUES (?,?,?,?,CAST(? AS TEXT))`,
-		f.key.bytes(), f.brief.Epoch, messages, checksum(f.doc), f.doc)
+		f.key.bytes(), f.brief.Epoch, messages, sum, f.doc)
 	if err != nil {
 		return err
 	}
@@ -72,6 +73,10 @@ func (f *freezing) insert(t *tx) error {
 	}
 	s.freeze(&f.brief)
 	return t.saveSession(s)
+}
+
+func anchorSum(key []byte, epoch int64, messages, doc []byte) int64 {
+	return checksum(doc, key, epoch, messages)
 }
 
 func (t *tx) ask() asker { return t.row }
@@ -110,7 +115,7 @@ type storedAnchor struct {
 // read makes the anchor whole again. It trusts nothing: that the row is what
 // was written, and that it belongs to the session that was asked for, is checked.
 func (sa *storedAnchor) read(ask asker, known *interned, k Key, epoch int64) (*Anchor, error) {
-	if checksum(sa.doc) != sa.sum {
+	if anchorSum(keyOf(k).bytes(), epoch, sa.messages, sa.doc) != sa.sum {
 		return nil, damaged("anchor of epoch %d: its checksum differs", epoch)
 	}
 	r, err := ParseRecord(sa.doc)

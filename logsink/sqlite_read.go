@@ -52,20 +52,17 @@ type sessionCursor struct {
 
 func (s *SQLite) sessionsAfter(ctx context.Context, at *sessionCursor) ([]SessionInfo, error) {
 	var list []SessionInfo
-	const query = `SELECT key, anchored, tenant, session, epoch, since, last FROM session
-		WHERE (anchored, key) < (?, ?) ORDER BY anchored DESC, key DESC LIMIT ?`
+	const query = `SELECT ` + sessionColumns + ` FROM session WHERE (anchored, key) < (?, ?) ORDER BY anchored DESC, key DESC LIMIT ?`
 	if at.key == nil {
 		at.key = bytes.Repeat([]byte{0xff}, 17) // above all keys
 	}
 	err := s.each(ctx, query, []any{at.anchored, at.key, sessionsAtOnce}, func(rows *sql.Rows) error {
-		var info SessionInfo
-		var since, last int64
-		at.key = nil
-		if err := rows.Scan(&at.key, &at.anchored, &info.Tenant, &info.Session, &info.Epochs, &since, &last); err != nil {
+		var row sessionRow
+		if err := row.scan(rows); err != nil {
 			return err
 		}
-		info.Since, info.LastTime = time.Unix(0, since).UTC(), time.Unix(0, last).UTC()
-		list = append(list, info)
+		at.anchored, at.key = row.anchored, row.key
+		list = append(list, SessionInfo{Key: row.of, Epochs: int(row.epoch), Since: time.Unix(0, row.since).UTC(), LastTime: time.Unix(0, row.last).UTC()})
 		return nil
 	})
 	return list, err
@@ -161,6 +158,9 @@ func (s *SQLite) records(ctx context.Context, k Key, after int64, f func(int64, 
 		if errors.Is(err, sql.ErrNoRows) {
 			continue // dropped just now
 		}
+		if err == nil && !bytes.Equal(p.key, keyOf(k).bytes()) {
+			err = damaged("page %d: it belongs to another session", id)
+		}
 		if err != nil {
 			return err
 		}
@@ -173,13 +173,20 @@ func (s *SQLite) records(ctx context.Context, k Key, after int64, f func(int64, 
 
 // pagesOf returns the ids of a session's pages from a page on, oldest first.
 func (s *SQLite) pagesOf(ctx context.Context, k Key, from int64) ([]int64, error) {
+	row, err := readSession(s.ask(ctx), k)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
 	const query = `WITH RECURSIVE chain (id, prev) AS (
-			SELECT p.id, p.prev FROM session s JOIN page p ON p.id = s.tail WHERE s.key = ?1 AND p.id >= ?2
+			SELECT id, prev FROM page WHERE id = ? AND id >= ?2
 			UNION ALL
-			SELECT p.id, p.prev FROM chain c JOIN page p ON p.id = c.prev WHERE p.id >= ?2 AND p.key = ?1
+			SELECT p.id, p.prev FROM chain c JOIN page p ON p.id = c.prev WHERE p.id >= ?2
 		) SELECT id FROM chain`
 	var ids []int64
-	err := s.each(ctx, query, []any{keyOf(k).bytes(), from}, func(rows *sql.Rows) error {
+	err = s.each(ctx, query, []any{row.tail, from}, func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
 		ids = append(ids, id)
@@ -193,18 +200,15 @@ func (s *SQLite) allPages(ctx context.Context, after int64, f func(int64, Record
 	from := after >> lineBits
 	for {
 		var pages []*storedPage
-		err := s.each(ctx, `SELECT id, prev, key, sum, lines FROM page WHERE id >= ? ORDER BY id LIMIT ?`, []any{from, pagesAtOnce}, func(rows *sql.Rows) error {
+		err := s.each(ctx, `SELECT `+pageColumns+` FROM page WHERE id >= ? ORDER BY id LIMIT ?`, []any{from, pagesAtOnce}, func(rows *sql.Rows) error {
 			p := new(storedPage)
 			pages = append(pages, p)
-			return rows.Scan(&p.id, &p.prev, &p.key, &p.sum, &p.lines)
+			return p.scan(rows)
 		})
 		if err != nil || len(pages) == 0 {
 			return err
 		}
 		for _, p := range pages {
-			if err := p.check(); err != nil {
-				return err
-			}
 			if more, err := p.tell(after, f); err != nil || !more {
 				return err
 			}

@@ -23,14 +23,16 @@ const (
 //     bytes of a BLAKE3 of both, so that all look-ups cost the same however long
 //     the ids are. tail and heads lead to its pages without an index (heads.go).
 //   - anchor is the frozen epoch. doc is the record without its messages, which
-//     are a blob, as the renderings are. sum is the XXH3 of doc.
+//     are a blob, as the renderings are.
 //   - page holds request, response and header records as JSON lines: those of
 //     one session and one batch in one row. prev is the session's page before.
-//     ids are 16 bytes for each record (recent.go), sum the XXH3 of lines.
+//     ids are 16 bytes for each record (recent.go).
 //   - blob counts who refers to a large value; payload has its bytes, as they
 //     are (enc 0) or zstd (enc 1).
 //   - lineage leads from a derived session's history to the page that tells of it.
 //   - ended and secret are what their names say.
+//
+// sum is a checksum of the row (checksum.go).
 //
 // page ids are never used twice (AUTOINCREMENT), even when the newest rows are
 // dropped: prev, heads, lineage and readers' cursors hold them.
@@ -44,6 +46,7 @@ CREATE TABLE session (
 	epoch    INTEGER NOT NULL, -- latest; 0: none
 	tail     INTEGER NOT NULL, -- newest page; 0: none
 	heads    BLOB NOT NULL,
+	sum      INTEGER NOT NULL,
 	session  TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX session_anchored ON session (anchored);
@@ -99,7 +102,8 @@ CREATE TABLE ended (
 
 CREATE TABLE secret (
 	name  TEXT PRIMARY KEY,
-	value BLOB NOT NULL
+	value BLOB NOT NULL,
+	sum   INTEGER NOT NULL
 ) WITHOUT ROWID;
 `
 

@@ -130,7 +130,7 @@ func addSessions(b *testing.B, path string, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	session, err := tx.Prepare(`INSERT INTO session (key, tenant, since, anchored, last, epoch, tail, heads, session) VALUES (?,?,?,?,?,1,0,?,?)`)
+	session, err := tx.Prepare(`INSERT INTO session (key, tenant, since, anchored, last, epoch, tail, heads, sum, session) VALUES (?,?,?,?,?,1,0,?,0,?)`)
 	if err != nil {
 		b.Fatal(err)
 	}
