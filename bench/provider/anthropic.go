@@ -64,6 +64,9 @@ func (m *messagesRequest) place() *apiError {
 		return refuse("system: Input should be a valid string or list of text blocks")
 	}
 	for i, b := range system {
+		if i == 0 && isAttribution(m.body, b) {
+			continue
+		}
 		m.placed = append(m.placed, placed{section: "system", message: -1, path: fmt.Sprintf("system.%d", i), block: b})
 	}
 	for i, v := range m.body.list("messages") {
@@ -72,6 +75,14 @@ func (m *messagesRequest) place() *apiError {
 		}
 	}
 	return nil
+}
+
+// isAttribution reports whether the first system block is an agent's billing
+// line, which the provider takes out before anything else sees it: only in
+// this place, alone in its block, and in a list (1.9).
+func isAttribution(body, first object) bool {
+	_, list := body["system"].([]any)
+	return list && strings.HasPrefix(first.str("text"), "x-anthropic-billing-header:")
 }
 
 // placeTools places the ordinary tools, or those that run at the provider. The

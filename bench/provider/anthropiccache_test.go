@@ -131,7 +131,7 @@ func TestAnthropicCacheLifetimes(t *testing.T) {
 }
 
 // A generation of four minutes leaves one minute of a 5m entry.
-func TestAnthropicCacheLifetimeCountsFromTheStart(t *testing.T) {
+func TestInvariant2_LifetimeCountsFromTheStart(t *testing.T) {
 	clock := newClock()
 	var once sync.Once
 	c := start(t, Options{Now: clock.Now, OnArrive: func(*Exchange) {
@@ -143,7 +143,7 @@ func TestAnthropicCacheLifetimeCountsFromTheStart(t *testing.T) {
 	c.wantSpent("a minute later", body, Tokens{Write5m: 2000})
 }
 
-func TestAnthropicCacheIsUsableOnlyAfterTheAnswerBegan(t *testing.T) {
+func TestInvariant2_CacheIsUsableOnlyAfterTheAnswerBegan(t *testing.T) {
 	var arrived sync.WaitGroup
 	arrived.Add(3)
 	c := start(t, Options{OnArrive: func(*Exchange) {
@@ -169,7 +169,7 @@ func TestAnthropicCacheIgnoresFailedRequests(t *testing.T) {
 	c.wantSpent("after a 529", body, Tokens{Write5m: 2000})
 }
 
-func TestAnthropicCacheIsolation(t *testing.T) {
+func TestInvariant2_CacheIsolation(t *testing.T) {
 	c := start(t, Options{})
 	body := func(model string) object { return ask(model, nil, message("user", text("a", 2000, "5m"))) }
 	c.wantSpent("one key", body(sonnet), Tokens{Write5m: 2000})
@@ -187,6 +187,17 @@ func TestAnthropicCacheMixedLifetimes(t *testing.T) {
 	system := []object{text("s", 1500, "1h"), text("t", 100, "1h")}
 	c.wantSpent("first", ask(sonnet, system, message("user", text("a", 200, "5m"), text("b", 7))), Tokens{Write1h: 1600, Write5m: 200, Fresh: 7})
 	c.wantSpent("other question", ask(sonnet, system, message("user", text("x", 300, "5m"))), Tokens{CacheRead: 1600, Write5m: 300})
+}
+
+// A mark reads what is there; it does not give it another lifetime.
+func TestAnthropicCacheReadingKeepsTheLifetime(t *testing.T) {
+	clock := newClock()
+	c := start(t, Options{Now: clock.Now})
+	body := func(ttl string) object { return ask(sonnet, nil, message("user", text("a", 2000, ttl))) }
+	c.wantSpent("short write", body("5m"), Tokens{Write5m: 2000})
+	c.wantSpent("read by a long mark", body("1h"), Tokens{CacheRead: 2000})
+	clock.advance(5 * time.Minute)
+	c.wantSpent("it was short", body("1h"), Tokens{Write1h: 2000})
 }
 
 func TestAnthropicAutomaticMark(t *testing.T) {
@@ -302,6 +313,21 @@ func TestAnthropicToolResultMarks(t *testing.T) {
 		t.Errorf("a mark on the last child wrote nothing, want it lifted to the parent")
 	}
 	c.wantSpent("mark on the parent", body(true, false), Tokens{CacheRead: first.Write5m})
+}
+
+// The billing line of Claude Code changes from session to session and is no
+// part of the prompt, as long as it stands where it belongs.
+func TestAnthropicAttributionIsNotRead(t *testing.T) {
+	c := start(t, Options{})
+	line := func(hex string) object {
+		return object{"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1.332." + hex + ";"}
+	}
+	body := func(system ...object) object { return ask(sonnet, system, message("user", text("a", 2000, "5m"))) }
+	c.wantSpent("first", body(line("abc"), text("s", 100)), Tokens{Write5m: 2100})
+	c.wantSpent("other line", body(line("def"), text("s", 100)), Tokens{CacheRead: 2100})
+	if got := c.spent(body(text("s", 100), line("abc"))); got.CacheRead != 0 || got.Write5m <= 2100 {
+		t.Errorf("with the line in second place: %+v, want it read as a prompt", got)
+	}
 }
 
 // On older models thinking leaves the prompt when the user speaks again.

@@ -31,7 +31,7 @@ type tap struct {
 	whole     bool // the handler wrote all it meant to
 	broken    bool // a write failed
 	isGone    bool
-	closed    bool
+	closeOnce sync.Once
 }
 
 func newTap(c net.Conn, set *connSet, number int) *tap {
@@ -62,10 +62,14 @@ func (t *tap) headEnded(head []byte) {
 	})
 }
 
-// take gives the oldest waiting exchange to a handler.
+// take gives the oldest waiting exchange to a handler. There is always one,
+// unless net/http reads a request where the framer had lost its way.
 func (t *tap) take() *Exchange {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if len(t.waiting) == 0 {
+		t.waiting = append(t.waiting, t.set.ledger.begin(t.number))
+	}
 	t.answering, t.whole, t.broken = t.waiting[0], false, false
 	t.waiting = t.waiting[1:]
 	return t.answering
@@ -150,26 +154,26 @@ func (t *tap) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection and ends its exchanges.
+// Close closes the connection and ends its exchanges. Whoever calls it, net/http
+// or the provider, returns when that is done.
 func (t *tap) Close() error {
 	err := t.Conn.Close()
-	t.mu.Lock()
-	first, waiting := !t.closed, t.waiting
-	t.closed = true
-	t.mu.Unlock()
-	if !first {
-		return err
-	}
-	t.left(true)
-	t.finish()
-	for _, e := range waiting {
-		t.set.ledger.update(e, func(e *Exchange) { e.EndedAt = time.Now() })
-	}
-	t.set.remove(t)
+	t.closeOnce.Do(func() {
+		t.left(true)
+		t.finish()
+		t.mu.Lock()
+		waiting := t.waiting
+		t.mu.Unlock()
+		for _, e := range waiting {
+			t.set.ledger.update(e, func(e *Exchange) { e.EndedAt = time.Now() })
+		}
+		t.set.remove(t)
+	})
 	return err
 }
 
-// reset makes Close send a TCP RST, dropping what was not yet sent.
+// reset ends the connection with a TCP RST, dropping what was not yet sent, and
+// without the farewell of TLS.
 func (t *tap) reset() {
 	c := t.Conn
 	if under, ok := c.(interface{ NetConn() net.Conn }); ok {
@@ -177,6 +181,7 @@ func (t *tap) reset() {
 	}
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // it fails only on a connection that is gone
+		_ = tcp.Close()
 	}
 }
 
@@ -195,81 +200,3 @@ func connState(c net.Conn, s http.ConnState) {
 }
 
 func tapOf(ctx context.Context) *tap { return ctx.Value(connKey{}).(*tap) }
-
-// A connSet knows the connections and handlers that are alive.
-type connSet struct {
-	ledger      *ledger
-	onFirstByte func()
-
-	wg sync.WaitGroup // handlers, and goroutines of Provider
-
-	mu     sync.Mutex
-	taps   map[*tap]bool
-	last   int
-	closed bool
-}
-
-func newConnSet(l *ledger, onFirstByte func()) *connSet {
-	return &connSet{ledger: l, onFirstByte: onFirstByte, taps: map[*tap]bool{}}
-}
-
-// enter counts a handler; it must call wg.Done. It is false after closeAll.
-func (s *connSet) enter() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.wg.Add(1)
-	return true
-}
-
-func (s *connSet) add(c net.Conn) *tap {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last++
-	t := newTap(c, s, s.last)
-	s.taps[t] = true
-	return t
-}
-
-func (s *connSet) remove(t *tap) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.taps, t)
-}
-
-// closeAll closes every connection, hijacked ones too, and waits for handlers.
-func (s *connSet) closeAll() {
-	s.mu.Lock()
-	s.closed = true
-	open := make([]*tap, 0, len(s.taps))
-	for t := range s.taps {
-		open = append(open, t)
-	}
-	s.mu.Unlock()
-	for _, t := range open {
-		_ = t.Close() // it is being thrown away
-	}
-	s.wg.Wait()
-}
-
-// Conns returns how many connections are open.
-func (p *Provider) Conns() int {
-	p.conns.mu.Lock()
-	defer p.conns.mu.Unlock()
-	return len(p.conns.taps)
-}
-
-type tapListener struct {
-	net.Listener
-	set *connSet
-}
-
-func (l *tapListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return l.set.add(c), nil
-}

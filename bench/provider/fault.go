@@ -82,6 +82,14 @@ const (
 // IsZero reports whether nothing goes wrong.
 func (f Fault) IsZero() bool { return f == Fault{} }
 
+// message is the message of the error that Status makes.
+func (f Fault) message() string {
+	if f.Message != "" {
+		return f.Message
+	}
+	return fmt.Sprintf("simulated status %d", f.Status)
+}
+
 // ParseFault reads the form that the header x-provider-fault has: names and
 // values separated by commas, e.g. "status=529,retry-after=1",
 // "gap=20ms,cut=rst@300" or "stall@2,ping=1s". An empty string is no fault.

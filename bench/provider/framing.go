@@ -10,8 +10,8 @@ import (
 const maxHead = 6 << 20
 
 // A framer follows the requests on one connection's bytes, to know where heads
-// begin and end. It does not judge: what net/http refuses ends the connection,
-// so a framer that lost its way is never asked again.
+// begin and end. It does not judge: what net/http refuses ends the connection.
+// One that lost its way finds no more heads.
 type framer struct {
 	began func()            // at the first byte of a head
 	ended func(head []byte) // the head, blank line included; owned by the callee

@@ -3,17 +3,22 @@ package provider
 import (
 	"bytes"
 	"crypto/sha256"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLedgerKeepsWhatWasOnTheWire(t *testing.T) {
+func TestInvariant5_LedgerKeepsWhatWasOnTheWire(t *testing.T) {
 	c := start(t, Options{})
 	r := c.dial()
 	body := `{"model":"claude-opus-5-5" , "max_tokens":1,"messages":[{"role":"user","content":"\u0061<>&"}]}`
@@ -95,7 +100,7 @@ func TestLedgerShowsWhatBrokeOff(t *testing.T) {
 	}
 }
 
-func TestLedgerIsBounded(t *testing.T) {
+func TestInvariant6_LedgerIsBounded(t *testing.T) {
 	c := start(t, Options{KeepRequests: 3, KeepBytes: 10_000})
 	for range 5 {
 		c.post("/v1/messages", ask(opus, nil, message("user", text("a", 1000))))
@@ -233,6 +238,22 @@ func TestRequestBodies(t *testing.T) {
 	}
 	if resp, _ := c.call("POST", "/v1/messages", plain, "content-encoding", "br"); resp.StatusCode != 415 {
 		t.Errorf("br = %d, want 415", resp.StatusCode)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	certified := httptest.NewTLSServer(http.NotFoundHandler())
+	defer certified.Close()
+	c := start(t, Options{TLS: &tls.Config{Certificates: certified.TLS.Certificates}})
+	c.h = certified.Client()
+	c.post("/v1/messages", ask(opus, nil, user("a")))
+	if e := c.await(ended); len(e.Header) == 0 || !strings.HasPrefix(c.p.URL(), "https://") {
+		t.Errorf("at %s the ledger has head %q", c.p.URL(), e.Head)
+	}
+	r, _ := http.NewRequest("POST", c.p.URL()+"/v1/messages", strings.NewReader("{}"))
+	r.Header.Set("x-provider-fault", "reset")
+	if resp, err := c.h.Do(r); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("reset over TLS = %v, %v, want a reset", resp, err)
 	}
 }
 

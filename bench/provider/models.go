@@ -124,13 +124,14 @@ func gptOf(name string) gpt {
 // breakpoints reports whether the rules since GPT-5.6 apply (2.4).
 func (g gpt) breakpoints() bool { return g.major > 5 || g.major == 5 && g.minor >= 6 }
 
-// interval is how many tokens lie between the boundaries of older models (2.5;
-// 128 where the facts name no number).
+// interval is how many tokens lie between the boundaries of older models (2.5).
+// It is a multiple of countStep, which makes cached_tokens one too; where the
+// facts name no number it is countStep.
 func (g gpt) interval() int64 {
 	if g.major == 5 && g.minor == 5 {
 		return 2048
 	}
-	return 128
+	return countStep
 }
 
 // dayOnly reports whether prompt_cache_retention knows only 24h (2.5).

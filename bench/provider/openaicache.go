@@ -12,8 +12,7 @@ const (
 	firstExplicit   = 2    // explicit breakpoints looked up from the start,
 	latestExplicit  = 50   // and from the end (the guide of October; the spec of August says 80)
 	earlierMessages = 20   // message endings looked up before the implicit boundary
-	countStep       = 128  // older models round cached_tokens down to it
-	routingTokens   = 256  // of the prompt's beginning choose the machine
+	countStep       = 128  // older models count cached tokens in this unit
 
 	lifetimeDefault = 30 * time.Minute
 	lifetimeHalfDay = 12 * time.Hour
@@ -96,8 +95,10 @@ func (p *plan) addWrite(n int64, lifetime time.Duration) {
 }
 
 // planIntervals finds what a request of an older model reads: the longest warm
-// beginning that ends on a boundary. Writing is free and silent. Overflow to
-// another machine at many requests a minute is not simulated.
+// beginning that ends on a boundary. Writing is free and silent. The machine is
+// chosen by the first tokens, which prompts that share a boundary share, and by
+// prompt_cache_key, which is in the scope; the overflow to a cold machine at
+// many requests a minute is not simulated.
 func (c *cache) planIntervals(scope digest, steps []point, total int64, lifetime time.Duration, start moment) *plan {
 	p := &plan{scope: scope, start: start}
 	for _, s := range steps {
@@ -105,7 +106,7 @@ func (c *cache) planIntervals(scope digest, steps []point, total int64, lifetime
 			continue
 		}
 		if _, ok := c.find(entryKey{scope, s.sum}, start); ok {
-			p.tokens.CacheRead = s.tokens / countStep * countStep
+			p.tokens.CacheRead = s.tokens
 		}
 		p.keep(s.sum, lifetime)
 	}

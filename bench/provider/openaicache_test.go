@@ -176,6 +176,29 @@ func TestOpenAICacheWritesFourTimes(t *testing.T) {
 	}
 }
 
+// Parts of one message are no messages: what one boundary covers, the other does not.
+func TestOpenAICacheTellsPartsFromMessages(t *testing.T) {
+	c := start(t, Options{})
+	part := func(n int) object { return object{"type": "text", "text": sized("a", n)} }
+	c.wantChatted("two messages", chat(sol, message("user", part(2000)), message("user", part(100))), Tokens{Write30m: 2100})
+	c.wantChatted("two parts", chat(sol, message("user", part(2000), part(100))), Tokens{Write30m: 2100})
+}
+
+// The ids of items are not shown to the model.
+func TestOpenAICacheIgnoresItemIDs(t *testing.T) {
+	c := start(t, Options{})
+	body := func(id string) object {
+		return object{"model": sol, "store": false, "input": []object{
+			{"type": "message", "id": "msg_" + id, "role": "user", "content": sized("a", 2000)},
+			{"type": "function_call", "id": "fc_" + id, "call_id": "c", "name": "f", "arguments": "{}"},
+			{"type": "function_call_output", "id": "fco_" + id, "call_id": "c", "output": "x"}}}
+	}
+	first, next := c.post("/v1/responses", body("1")), c.post("/v1/responses", body("2"))
+	if cached(next)[0] != cached(first)[0] || cached(next)[1] != cached(first)[0] {
+		t.Errorf("with other ids %v of %v tokens were read, want all", cached(next)[1], cached(next)[0])
+	}
+}
+
 // Lookups are only at boundaries of this request: 20 earlier message endings,
 // the first 2 and the latest 50 breakpoints, and the end of the developer group.
 func TestOpenAICacheLookups(t *testing.T) {

@@ -1,10 +1,9 @@
 package provider
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -23,12 +22,16 @@ type Options struct {
 	// it returns the zero Fault.
 	Fault func(n int, r *http.Request) Fault
 
-	// OnFirstByte is called at the first byte of each request, before any more
-	// of it is read. It may block; that connection then waits.
+	// OnFirstByte is called at the first byte of each request, control requests
+	// included, before any more of it is read. It may block; that connection
+	// then waits.
 	OnFirstByte func()
 	// OnArrive is called when a whole request was read and before anything of
 	// the answer is sent. It may block. It must not change the Exchange.
 	OnArrive func(*Exchange)
+
+	// TLS, if not nil, makes the provider speak HTTPS.
+	TLS *tls.Config
 
 	// MaxBody is the largest request body in bytes, before and after content
 	// decoding; beyond it the answer is 413. Default 64 MiB.
@@ -83,7 +86,6 @@ func New(opt Options) *Provider {
 		ConnContext:    withConn,
 		ConnState:      connState,
 		MaxHeaderBytes: 4 << 20,
-		ErrorLog:       log.New(io.Discard, "", 0),
 	}
 	return p
 }
@@ -94,15 +96,18 @@ func (p *Provider) Start(addr string) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", addr, err)
 	}
-	p.setURL("http://" + l.Addr().String())
+	p.setURL(l)
 	p.conns.wg.Go(func() { _ = p.Serve(l) })
 	return nil
 }
 
-// Serve accepts connections from l until Close; then it returns nil. For TLS
-// give it a listener of crypto/tls. It closes l.
+// Serve accepts connections from l until Close; then it returns nil. It closes
+// l.
 func (p *Provider) Serve(l net.Listener) error {
-	p.setURL("http://" + l.Addr().String())
+	p.setURL(l)
+	if p.opt.TLS != nil {
+		l = tls.NewListener(l, p.opt.TLS)
+	}
 	err := p.server.Serve(&tapListener{Listener: l, set: p.conns})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -110,11 +115,15 @@ func (p *Provider) Serve(l net.Listener) error {
 	return fmt.Errorf("cannot serve on %s: %w", l.Addr(), err)
 }
 
-func (p *Provider) setURL(u string) {
+func (p *Provider) setURL(l net.Listener) {
+	scheme := "http://"
+	if p.opt.TLS != nil {
+		scheme = "https://"
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.url == "" {
-		p.url = u
+		p.url = scheme + l.Addr().String()
 	}
 }
 

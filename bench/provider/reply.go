@@ -58,7 +58,8 @@ func (q question) reply() reply {
 	if r.call = q.nextCall(); r.call != nil {
 		return r
 	}
-	r.text = fmt.Sprintf("Step %d is done. I read prompt %s and have nothing to add.", q.step, q.name())
+	// The dash is there for those who cut bytes: it takes three.
+	r.text = fmt.Sprintf("Step %d is done. I read prompt %s – and have nothing to add.", q.step, q.name())
 	if q.bytes > 0 {
 		r.text = strings.Repeat("preface ", q.bytes/8+1)[:q.bytes]
 		return r

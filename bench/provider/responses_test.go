@@ -156,7 +156,7 @@ func TestResponsesIncomplete(t *testing.T) {
 	}
 }
 
-func TestResponsesStoreIsBounded(t *testing.T) {
+func TestInvariant6_ResponsesStoreIsBounded(t *testing.T) {
 	s := newResponseStore()
 	for i := range 3 {
 		s.put(storeKey{"t", string(rune('a' + i))}, &stored{size: maxStoredBytes / 2})

@@ -52,7 +52,7 @@ func bothWays(t *testing.T, path string, body object, before ...object) (whole o
 	return nil, nil
 }
 
-func TestAnthropicStreamIsTheWholeAnswer(t *testing.T) {
+func TestInvariant4_AnthropicStreamIsTheWholeAnswer(t *testing.T) {
 	warm := ask(opus, []object{text("s", 1000, "1h")}, user("x"))
 	body := ask(opus, []object{text("s", 1000, "1h")}, message("user", text("a", 500, "5m"), object{"type": "text", "text": "CALL_TOOL f"}))
 	body["max_tokens"] = 1000
@@ -124,7 +124,7 @@ func indexOf(t *testing.T, d object) int {
 	return int(n)
 }
 
-func TestChatStreamIsTheWholeAnswer(t *testing.T) {
+func TestInvariant4_ChatStreamIsTheWholeAnswer(t *testing.T) {
 	warm := chat(sol, said("developer", "d", 2000), said("user", "x", 100))
 	plain := chat(sol, said("developer", "d", 2000), user("CALL_TOOL f"))
 	plain["stream_options"] = object{"include_usage": true}
@@ -180,7 +180,7 @@ func TestChatStreamHasNoUsageUnlessAsked(t *testing.T) {
 	}
 }
 
-func TestResponsesStreamIsTheWholeAnswer(t *testing.T) {
+func TestInvariant4_ResponsesStreamIsTheWholeAnswer(t *testing.T) {
 	warm := object{"model": sol, "instructions": sized("i", 1000), "input": []object{said("developer", "d", 2000), said("user", "x", 100)}}
 	plain := object{"model": sol, "instructions": sized("i", 1000), "input": []object{said("developer", "d", 2000), user("CALL_TOOL f")}}
 	reasoned := with(plain, "include", []any{"reasoning.encrypted_content"})

@@ -177,20 +177,10 @@ func (p *Provider) planPrompt(q *request, t *transcript, o cacheOptions, setting
 		every = t.model.interval()
 	}
 	ends, end, steps := measure(t.blocks, every)
-	scope := []string{"openai", q.tenant, t.model.name, o.key, string(canonical(settings.without()))}
+	scope := scopeOf("openai", q.tenant, t.model.name, o.key, string(canonical(settings.without())))
 	if t.model.breakpoints() {
 		t.at.implicit = o.implicit
-		return p.cache.planBoundaries(scopeOf(scope...), ends, t.at, o.lifetime, q.start), end.sum
+		return p.cache.planBoundaries(scope, ends, t.at, o.lifetime, q.start), end.sum
 	}
-	scope = append(scope, routing(t.blocks))
-	return p.cache.planIntervals(scopeOf(scope...), steps, end.tokens, o.lifetime, q.start), end.sum
-}
-
-// routing stands for the machine that the prompt's first tokens lead to.
-func routing(blocks []block) string {
-	_, end, steps := measure(blocks, routingTokens)
-	if len(steps) > 0 {
-		end = steps[0]
-	}
-	return string(end.sum[:])
+	return p.cache.planIntervals(scope, steps, end.tokens, o.lifetime, q.start), end.sum
 }

@@ -57,7 +57,7 @@ func (t *httpTransport) write(p []byte) error {
 
 func (t *httpTransport) flush()        { _ = t.rc.Flush() } // a dead client shows at the next write
 func (t *httpTransport) finish() error { return nil }
-func (t *httpTransport) abort()        { t.flush() }
+func (t *httpTransport) abort()        {} // by the handler's panic
 
 // A rawTransport frames by itself, wrongly where the fault says so, on a
 // connection taken from net/http, which it closes at the end.

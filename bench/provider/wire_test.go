@@ -276,7 +276,7 @@ func TestClientIsSeenToLeaveInEveryPhase(t *testing.T) {
 	}
 }
 
-func TestClosingEndsStalls(t *testing.T) {
+func TestInvariant6_ClosingEndsStalls(t *testing.T) {
 	c := start(t, Options{})
 	for _, fault := range []string{"stall@1", "delay=1h", "chunk-extensions,stall@1", "read-rate=1"} {
 		c.dial().post(plainStream, fault)
