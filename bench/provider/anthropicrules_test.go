@@ -127,7 +127,7 @@ func TestAnthropicErrorShape(t *testing.T) {
 
 func TestAnthropicToolTurns(t *testing.T) {
 	c := start(t, Options{})
-	body := ask(opus, nil, user("please CALL_TOOL f, then CALL_TOOL g and CALL_TOOL f"))
+	body := ask(opus, nil, user("please CALL_TOOL nobody, CALL_TOOL f, then CALL_TOOL g and CALL_TOOL f"))
 	body["tools"] = []object{
 		{"name": "f", "input_schema": object{"type": "object", "required": []any{"path"}, "properties": object{"path": object{"type": "string"}}}},
 		{"name": "g", "input_schema": object{"type": "object"}},

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,8 +45,8 @@ type toolCall struct {
 var callTool = regexp.MustCompile(`CALL_TOOL\s+([A-Za-z0-9_.-]+)`)
 
 // reply answers deterministically. If the last user text says CALL_TOOL name,
-// once or several times, the named tools are called one by one, as far as they
-// are offered; then, and else, it is a short text.
+// once or several times, those of the named tools that are offered are called
+// one by one; then, and else, it is a short text.
 func (q question) reply() reply {
 	r := reply{}
 	if q.thinks {
@@ -71,20 +72,20 @@ func (q question) reply() reply {
 func (q question) name() string { return hex.EncodeToString(q.prompt[:4]) }
 
 func (q question) nextCall() *toolCall {
-	wanted := callTool.FindAllStringSubmatch(q.text, -1)
-	if q.results >= len(wanted) {
+	var calls []tool
+	for _, wanted := range callTool.FindAllStringSubmatch(q.text, -1) {
+		if i := slices.IndexFunc(q.tools, func(t tool) bool { return t.name == wanted[1] }); i >= 0 {
+			calls = append(calls, q.tools[i])
+		}
+	}
+	if q.results >= len(calls) {
 		return nil
 	}
-	for _, t := range q.tools {
-		if t.name != wanted[q.results][1] {
-			continue
-		}
-		if t.custom {
-			return &toolCall{t, []byte("simulated")}
-		}
-		return &toolCall{t, canonical(sample(t.schema, 0))}
+	t := calls[q.results]
+	if t.custom {
+		return &toolCall{t, []byte("simulated")}
 	}
-	return nil
+	return &toolCall{t, canonical(sample(t.schema, 0))}
 }
 
 // limit cuts the text to a number of tokens.
