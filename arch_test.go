@@ -34,6 +34,7 @@ var arrows = map[string]struct {
 	"logsink":                         {[]string{"internal/failpoint"}, "it does not know how a record came about"},
 	"logsink/logtest":                 {[]string{"logsink"}, "it is the suite of the log seam"},
 	"bench/provider":                  {nil, "it stands for somebody else's server"},
+	"bench/agent":                     {nil, "it stands for somebody else's program"},
 	"bench":                           {[]string{"*"}, "it measures the others"},
 }
 
