@@ -47,7 +47,7 @@ func newSQLite(path string, c Config) *SQLite {
 }
 
 func (s *SQLite) startWriter(ctx context.Context) error {
-	w := &writer{dsn: s.writerDSN(), onDoubt: s.renewReaders}
+	w := &writer{dsn: s.writerDSN(), busy: s.config.BusyTimeout, onDoubt: s.renewReaders}
 	if err := w.start(ctx); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -46,11 +47,14 @@ type sqliteError struct {
 	cause error
 }
 
+// Error is one line; the library may quote a statement of several.
 func (e *sqliteError) Error() string {
+	what := ErrUnavailable
 	if e.kind != nil {
-		return fmt.Sprintf("%v: %s (%v)", e.kind, e.advice, e.cause)
+		what = e.kind
 	}
-	return fmt.Sprintf("%v: %s (%v)", ErrUnavailable, e.advice, e.cause)
+	cause := strings.Join(strings.Fields(e.cause.Error()), " ")
+	return fmt.Sprintf("%v: %s (%.300s)", what, e.advice, cause)
 }
 
 func (e *sqliteError) Unwrap() []error {

@@ -249,7 +249,7 @@ func checkIntegrity(ctx context.Context, db *sql.DB) error {
 	case err != nil:
 		return err
 	case verdict != "ok":
-		return damaged("%s", strings.ReplaceAll(verdict, "\n", "; "))
+		return damaged("%s", verdict)
 	}
 	return nil
 }

@@ -7,14 +7,16 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A writer is the one goroutine that writes the file. It puts all jobs that
 // wait into one transaction and answers them when that is on disk; while it
 // syncs, the next ones gather. Nothing is delayed to make a batch larger.
 type writer struct {
-	dsn     string // immutable
-	onDoubt func() // called after a doubtful error; immutable
+	dsn     string        // immutable
+	busy    time.Duration // how long to wait for another process's lock; immutable
+	onDoubt func()        // called after a doubtful error; immutable
 	jobs    chan *job
 	ended   chan struct{} // closed when the goroutine is over
 
@@ -54,7 +56,7 @@ func (w *writer) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.canWrite(); err != nil {
+	if err := w.canWrite(c); err != nil {
 		return errors.Join(err, c.close())
 	}
 	w.conn = c
@@ -171,8 +173,8 @@ func (w *writer) transact(batch []*job) (results []error, culprit int, err error
 	if err != nil {
 		return nil, -1, err
 	}
-	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
-		return nil, -1, classify(err)
+	if err := w.begin(c); err != nil {
+		return nil, -1, err
 	}
 	results = make([]error, len(batch))
 	for i, j := range batch {
@@ -187,6 +189,30 @@ func (w *writer) transact(batch []*job) (results []error, culprit int, err error
 		return nil, -1, classify(err)
 	}
 	return results, -1, nil
+}
+
+// begin takes the write lock. It waits for another process by itself: SQLite's
+// own wait looks every 100 ms in the end, and against a process that writes one
+// transaction after the other it may never see the lock free.
+func (w *writer) begin(c *conn) error {
+	const first, most = 500 * time.Microsecond, 4 * time.Millisecond
+	deadline := time.Now().Add(w.busy)
+	for wait := first; ; wait = min(2*wait, most) {
+		_, err := c.exec("BEGIN IMMEDIATE")
+		err = classify(err)
+		if !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(wait)
+	}
+}
+
+func (w *writer) canWrite(c *conn) error {
+	if err := w.begin(c); err != nil {
+		return err
+	}
+	_, err := c.exec("ROLLBACK")
+	return err
 }
 
 // rollback ends a failed transaction. What the records of it came to is not
@@ -263,15 +289,11 @@ func openConn(ctx context.Context, dsn string) (*conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &conn{db, c, map[string]*sql.Stmt{}}, nil
-}
-
-func (c *conn) canWrite() error {
-	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
-		return err
+	own := &conn{db, c, map[string]*sql.Stmt{}}
+	if _, err := own.exec("PRAGMA busy_timeout = 0"); err != nil { // see begin
+		return nil, errors.Join(err, own.close())
 	}
-	_, err := c.exec("ROLLBACK")
-	return err
+	return own, nil
 }
 
 func (c *conn) prepared(query string) (*sql.Stmt, error) {
