@@ -34,15 +34,12 @@ type exchange struct {
 	start time.Time
 
 	target
-	head  head
 	query []byte
-	raw   []byte // the body as it came
+	buf   []byte // the body as it came: ours, to give back
+	raw   []byte // the same
 	body  []byte // the body to scan: raw, or decompressed
 	coded bool   // the client sent body compressed
-
-	doc     jsonspan.Doc
-	facts   dialect.Request
-	scanned bool // doc and facts are of this body
+	*work
 
 	ident  identity.Identity
 	epoch  *prefixstore.Epoch
@@ -53,8 +50,7 @@ type exchange struct {
 	relay     relay
 	completed bool // the client got a whole successful answer
 
-	leaving func()      // x.leave, made once
-	parts   net.Buffers // room for the body's parts
+	leaving func() // x.leave, made once
 
 	// life ends when the client leaves; stop ends it.
 	life context.Context
@@ -65,6 +61,17 @@ type exchange struct {
 	mu   sync.Mutex
 	link *link
 }
+
+// A work is what is needed of a request until it has been sent, and no longer:
+// answers take minutes, and an index of a large body is large itself.
+type work struct {
+	head  head
+	doc   jsonspan.Doc
+	facts dialect.Request
+	parts net.Buffers // room for the body's parts
+}
+
+var works = sync.Pool{New: func() any { return new(work) }}
 
 // errClientLeft ends what is done for a client that is no longer there.
 var errClientLeft = clientLeft{}
@@ -91,6 +98,7 @@ func (s *Server) serve(ctx *fasthttp.RequestCtx) {
 func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
 	x := exchanges.Get().(*exchange)
 	x.s, x.gen, x.ctx, x.conn = s, s.current.Load(), ctx, wire.Of(ctx.Conn())
+	x.work = works.Get().(*work)
 	x.start = time.Now()
 	x.id = newID(x.start)
 	x.life, x.stop = context.WithCancelCause(context.Background())
@@ -200,12 +208,24 @@ func (x *exchange) finish() {
 
 // reset lets go of everything but the room that is used again.
 func (x *exchange) reset() {
-	doc, facts, h, sp, parts, history := x.doc, x.facts, x.head, x.plan.splices, x.parts, x.sent.history
-	doc.Reset()
-	facts.Reset()
-	h.fields, h.connection = clear0(h.fields), clear0(h.connection)
-	*x = exchange{doc: doc, facts: facts, head: h, leaving: x.leaving}
-	x.plan.splices, x.parts, x.sent.history = clear0(sp), clear0(parts), history[:0]
+	x.release()
+	*x = exchange{leaving: x.leaving}
+}
+
+// release lets go of the request's body and of all that points into it: as soon
+// as it has been sent, or at the latest at the end.
+func (x *exchange) release() {
+	if x.work == nil {
+		return
+	}
+	w := x.work
+	x.work, x.plan.splices = nil, nil
+	w.doc.Reset()
+	w.facts.Reset()
+	w.head.fields, w.head.connection = clear0(w.head.fields), clear0(w.head.connection)
+	w.parts = clear0(w.parts)
+	works.Put(w)
+	x.letGo()
 }
 
 // clear0 empties a slice and keeps its room, without what it referred to.

@@ -140,13 +140,6 @@ func (x *exchange) await() error {
 	return nil
 }
 
-// release lets go of the request's body and of all that points into it.
-func (x *exchange) release() {
-	x.raw, x.body, x.plan.splices = nil, nil, clear0(x.plan.splices)
-	x.doc.Reset()
-	x.ctx.Request.ResetBody()
-}
-
 // readHead reads heads until one is final.
 func (x *exchange) readHead() error {
 	if err := x.link.wire.SetReadIdle(x.gen.cfg.Timeouts.FirstByte); err != nil {

@@ -81,6 +81,12 @@ func (h *head) get(name string) []byte {
 	return nil
 }
 
+// announcesBody reports whether the head says that a body follows.
+func (h *head) announcesBody() bool {
+	n := h.get("content-length")
+	return h.get("transfer-encoding") != nil || n != nil && string(n) != "0"
+}
+
 // hopByHop are the headers of one connection; they end here. Those that frame
 // the message are written anew.
 var hopByHop = []string{

@@ -19,11 +19,15 @@ func (x *exchange) receive() error {
 		return err
 	}
 	path, query, _ := bytes.Cut(req.Header.RequestURI(), []byte("?"))
-	x.query, x.raw = query, req.Body()
+	x.query = query
 	if x.upgrades() {
-		return x.refuseUpgrade(string(path))
+		if err := x.refuseUpgrade(string(path)); err != nil {
+			return err
+		}
+	} else if err := x.find(string(path)); err != nil {
+		return err
 	}
-	return x.find(string(path))
+	return x.readBody()
 }
 
 // checkLine refuses request lines that fasthttp lets through.
@@ -34,7 +38,7 @@ func (x *exchange) checkLine() error {
 		return &refusal{kind: dialect.ErrInvalid, reason: "framing", msg: "unsupported HTTP version", hangUp: true}
 	case !isToken(h.Method()):
 		return &refusal{kind: dialect.ErrInvalid, reason: "framing", msg: "the method is not a token", hangUp: true}
-	case (h.IsGet() || h.IsHead()) && len(x.ctx.Request.Body()) > 0:
+	case (h.IsGet() || h.IsHead()) && x.head.announcesBody():
 		return &refusal{kind: dialect.ErrInvalid, reason: "framing", msg: "a GET or HEAD request must not have a body", hangUp: true}
 	case len(h.RequestURI()) == 0 || h.RequestURI()[0] != '/':
 		return &refusal{kind: dialect.ErrInvalid, reason: "framing", msg: "the request target must begin with a slash", hangUp: true}

@@ -30,7 +30,6 @@ func (x *exchange) scan() error {
 	if err := x.dialect.Read(&x.doc, x.endpoint, &x.facts); err != nil {
 		return x.malformed("not_"+x.dialect.Name(), err)
 	}
-	x.scanned = true
 	return nil
 }
 

@@ -87,7 +87,7 @@ func (s *Server) newHTTP(cfg Config) *fasthttp.Server {
 		WriteBufferSize:               relayBuffer + 1<<10, // one read and its framing
 		ReadTimeout:                   cfg.Timeouts.Receive,
 		IdleTimeout:                   cfg.Timeouts.KeepAlive,
-		MaxRequestBodySize:            cfg.Limits.Body,
+		StreamRequestBody:             true, // readBody reads, and bounds, the body
 		SecureErrorLogMessage:         true,
 		DisablePreParseMultipartForm:  true,
 		DisableHeaderNamesNormalizing: true,

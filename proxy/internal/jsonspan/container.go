@@ -17,7 +17,10 @@ func (d *Doc) object(i, self, levels int) int {
 	d.open++
 	p := parent{self: self, levels: levels, names: d.names.top()}
 	c, i := d.next(i + 1)
-	for more := c != '}'; more; {
+	if c == '}' {
+		return d.leave(&p, i)
+	}
+	for {
 		if c != '"' {
 			return d.unexpected(i)
 		}
@@ -34,8 +37,7 @@ func (d *Doc) object(i, self, levels int) int {
 		return d.unexpected(i)
 	}
 	d.names.drop(p.names)
-	d.leave(&p)
-	return i + 1
+	return d.leave(&p, i)
 }
 
 // array scans the array at i. Its node is self; levels below it are indexed.
@@ -46,7 +48,10 @@ func (d *Doc) array(i, self, levels int) int {
 	d.open++
 	p := parent{self: self, levels: levels}
 	c, i := d.next(i + 1)
-	for more := c != ']'; more; {
+	if c == ']' {
+		return d.leave(&p, i)
+	}
+	for {
 		if p.count == MaxElements && levels > 0 {
 			return d.fail(TooLarge, i)
 		}
@@ -62,17 +67,17 @@ func (d *Doc) array(i, self, levels int) int {
 	if c != ']' {
 		return d.unexpected(i)
 	}
-	d.leave(&p)
-	return i + 1
+	return d.leave(&p, i)
 }
 
-// leave notes that the object or array has ended.
-func (d *Doc) leave(p *parent) {
+// leave passes the byte at i, which closes the object or array.
+func (d *Doc) leave(p *parent, i int) int {
 	d.open--
 	if p.self != noNode {
 		n := &d.nodes[p.self]
 		n.children, n.indexed = int32(p.count), p.levels > 0
 	}
+	return i + 1
 }
 
 // member scans the member whose name begins at i.

@@ -45,6 +45,11 @@ func (s *nameStack) reset() {
 
 func (s *nameStack) top() nameTop { return nameTop{len(s.open), len(s.text)} }
 
+// plainName is the name at [from, to) of a document, which has no escapes.
+func plainName(body []byte, from, to int) openName {
+	return openName{head: head(body, from, to-from), from: int32(from), size: int32(to - from)}
+}
+
 // unescape makes a name of one that has escapes.
 func (s *nameStack) unescape(raw []byte) openName {
 	from := len(s.text)
