@@ -51,6 +51,7 @@ func Hit(name string) {
 		select {} // the signal is on its way
 	case active.action == "stop":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(20 * time.Millisecond) // the signal is on its way to all threads
 	case active.action == "panic":
 		panic("failpoint " + name)
 	case isSleep:
