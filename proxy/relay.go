@@ -47,11 +47,19 @@ const (
 	framedEmpty
 )
 
-// relayBuffer is what one read takes. A read's bytes go on as one chunk and
-// fill, with its framing, the client's write buffer at most once.
-const relayBuffer = 16 << 10
+// A stream begins with a small buffer, since most have small and rare events
+// and there may be thousands of them; one that fills it gets a large one. A
+// read's bytes go on as one chunk and fill, with its framing, the client's
+// write buffer at most once.
+const (
+	smallRelay = 2 << 10
+	largeRelay = 8 << 10
+)
 
-var buffers = sync.Pool{New: func() any { b := make([]byte, relayBuffer); return &b }}
+var (
+	smallBuffers = sync.Pool{New: func() any { b := make([]byte, smallRelay); return &b }}
+	largeBuffers = sync.Pool{New: func() any { b := make([]byte, largeRelay); return &b }}
+)
 
 var _ fasthttp.BodyWriterTo = (*relay)(nil)
 
@@ -61,24 +69,56 @@ func (r *relay) SupportsBodyWriteTo() bool { return true }
 // WriteTo passes the body on, read by read. An error breaks the client's
 // transfer off, so that a cut answer never looks whole (I8).
 func (r *relay) WriteTo(w io.Writer) (int64, error) {
-	b := buffers.Get().(*[]byte)
-	defer buffers.Put(b)
-	raw := r.x.link.rest(*b)
+	if over, err := r.passHead(w); over {
+		return r.bytes, err
+	}
+	b := smallBuffers.Get().(*[]byte)
+	full, err := r.loop(w, *b)
+	smallBuffers.Put(b)
+	if full {
+		b = largeBuffers.Get().(*[]byte)
+		_, err = r.loop(w, *b)
+		largeBuffers.Put(b)
+	}
+	return r.bytes, err
+}
+
+// passHead passes on what came in one read with the answer's head, and lets go
+// of the reader that read it.
+func (r *relay) passHead(w io.Writer) (over bool, err error) {
+	defer r.x.link.unread()
+	return r.next(w, r.x.link.buffered())
+}
+
+// loop passes reads on until the body is over, or a read fills a small buffer.
+func (r *relay) loop(w io.Writer, b []byte) (full bool, err error) {
 	for {
-		data, err := r.take(raw)
-		if serr := r.pass(w, data); serr != nil {
-			return r.bytes, serr
+		n, rerr := r.x.link.conn.Read(b)
+		if rerr != nil && n == 0 {
+			r.readErr = r.atEnd(rerr)
+			return false, r.finishFilter(w, r.readErr)
 		}
-		if err != nil || r.ended {
-			r.readErr = err
-			return r.bytes, r.finishFilter(w, err)
+		over, err := r.next(w, b[:n])
+		if over {
+			return false, err
 		}
-		n, err := r.x.link.conn.Read(*b)
-		if raw = (*b)[:n]; err != nil && n == 0 {
-			r.readErr = r.atEnd(err)
-			return r.bytes, r.finishFilter(w, r.readErr)
+		if n == smallRelay {
+			return true, nil
 		}
 	}
+}
+
+// next passes on what one read brought, and says whether that was the last.
+func (r *relay) next(w io.Writer, raw []byte) (over bool, err error) {
+	data, err := r.take(raw)
+	if serr := r.pass(w, data); serr != nil {
+		return true, serr
+	}
+	if err != nil || r.ended {
+		r.readErr = err
+		return true, r.finishFilter(w, err)
+	}
+	return false, nil
 }
 
 // take finds the body's bytes in what was read.

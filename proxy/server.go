@@ -84,10 +84,11 @@ func (s *Server) newHTTP(cfg Config) *fasthttp.Server {
 		Logger:                        quiet{s.log},
 		Concurrency:                   cfg.Limits.Conns,
 		ReadBufferSize:                cfg.Limits.Header,
-		WriteBufferSize:               relayBuffer + 1<<10, // one read and its framing
+		WriteBufferSize:               largeRelay + 512, // one read and its framing
 		ReadTimeout:                   cfg.Timeouts.Receive,
 		IdleTimeout:                   cfg.Timeouts.KeepAlive,
-		StreamRequestBody:             true, // readBody reads, and bounds, the body
+		StreamRequestBody:             true, // readBody reads, and bounds, the body;
+		MaxRequestBodySize:            1,    // so fasthttp need not read ahead
 		SecureErrorLogMessage:         true,
 		DisablePreParseMultipartForm:  true,
 		DisableHeaderNamesNormalizing: true,

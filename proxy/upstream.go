@@ -134,14 +134,18 @@ func (u *upstream) acquire() (*link, error) {
 	}
 }
 
-// rest moves what was read beyond the answer's head into buf, and lets go of
-// the reader: from here on the body is read straight from the connection. It
-// returns the bytes moved; buf must hold them all.
-func (l *link) rest(buf []byte) []byte {
-	n, _ := l.br.Read(buf[:l.br.Buffered()]) // buffered bytes are there
+// buffered is what was read beyond the answer's head. It is valid until unread,
+// and may be changed.
+func (l *link) buffered() []byte {
+	b, _ := l.br.Peek(l.br.Buffered()) // what is buffered is there
+	return b
+}
+
+// unread lets go of the reader: from here on the body is read straight from the
+// connection.
+func (l *link) unread() {
 	l.pool.ReleaseReader(l.br)
 	l.br = nil
-	return buf[:n]
 }
 
 // done gives the link back. reuse says that the whole answer was read.

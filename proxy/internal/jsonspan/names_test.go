@@ -34,6 +34,30 @@ func TestInvariant1_DuplicatesInObjectsOfEverySize(t *testing.T) {
 	}
 }
 
+// Names are told apart by their first eight bytes first, so lengths around eight
+// matter, and the last byte of each.
+func TestInvariant1_DuplicatesOfEveryLength(t *testing.T) {
+	f := func(body string, want bool) {
+		t.Helper()
+		var d Doc
+		err := d.Scan([]byte(body), nil)
+		if got := err != nil && err.(*Error).Reason == DuplicateName; got != want {
+			t.Errorf("Scan(%s) = %v; want a duplicate name: %v", body, err, want)
+		}
+	}
+	for n := range 40 {
+		stem := strings.Repeat("é", n/4) + strings.Repeat("n", n%4+n/4*2)
+		for _, a := range []string{"a", `\u0061`} {
+			for _, b := range []string{"a", `\u0061`} {
+				f(`{"`+stem+a+`":1,"`+stem+b+`":2}`, true)
+				f(`{"`+a+stem+`":1,"`+b+stem+`":2}`, true)
+			}
+			f(`{"`+stem+a+`":1,"`+stem+`b":2,"`+stem+`":3,"`+stem+a+`\u0000":4,"`+stem+`A":5}`, false)
+			f(`{"`+a+stem+`":1,"b`+stem+`":2}`, false)
+		}
+	}
+}
+
 func TestInvariant1_DuplicateAmong100000Names(t *testing.T) {
 	var d Doc
 	f := func(format, more string, at int) {

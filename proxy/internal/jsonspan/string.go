@@ -101,12 +101,13 @@ func (d *Doc) escape(i int) int {
 	}
 }
 
-// isHex reports whether the first four bytes of x are hexadecimal digits.
+// isHex reports whether the first four bytes of x are hexadecimal digits: not
+// less than the first one and not more than the last one of either kind.
 func isHex(x uint64) bool {
 	lower := x | 0x20*ones
 	digit := (x + (0x80-'0')*ones) &^ (x + (0x7f-'9')*ones)
 	letter := (lower + (0x80-'a')*ones) &^ (lower + (0x7f-'f')*ones)
-	return uint32((digit|letter)&^x&tops) == tops>>32
+	return uint32((digit|letter)&tops) == tops>>32
 }
 
 // nonASCII scans the characters beyond ASCII that begin at i.
