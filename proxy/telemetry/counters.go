@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -17,6 +18,8 @@ type Counters struct {
 
 	requests, refused, passthrough, prefixes, tokens *prometheus.CounterVec
 	panics, composeFailed, bytesChanged              prometheus.Counter
+
+	byDialect sync.Map // dialect → *classCounters
 }
 
 // New returns counters at zero, in a registry of their own.
@@ -83,14 +86,32 @@ func (c *Counters) Prefix(route string, injected bool, why string) {
 
 // Tokens adds a provider's count. Classes that were not reported add nothing.
 func (c *Counters) Tokens(dialect string, u usage.Usage) {
-	for class, n := range map[string]usage.Count{
-		"fresh": u.Fresh, "cache_read": u.CacheRead, "cache_write_5m": u.Write5m, "cache_write_1h": u.Write1h,
-		"cache_write_30m": u.Write30m, "cache_write_other": u.WriteOther, "output": u.Output,
-	} {
+	to := c.classes(dialect)
+	for i, n := range [...]usage.Count{u.Fresh, u.Unsplit, u.CacheRead, u.Write5m, u.Write1h, u.Write30m, u.WriteOther, u.Output} {
 		if n.Known {
-			c.tokens.WithLabelValues(dialect, class).Add(float64(n.N))
+			to[i].Add(float64(n.N))
 		}
 	}
+}
+
+// tokenClasses are the values of the label class, in the order of Tokens.
+var tokenClasses = [...]string{
+	"fresh", "unsplit", "cache_read", "cache_write_5m", "cache_write_1h", "cache_write_30m", "cache_write_other", "output",
+}
+
+type classCounters [len(tokenClasses)]prometheus.Counter
+
+// classes returns a dialect's token counters, looked up once.
+func (c *Counters) classes(dialect string) *classCounters {
+	if v, ok := c.byDialect.Load(dialect); ok {
+		return v.(*classCounters)
+	}
+	to := new(classCounters)
+	for i, class := range tokenClasses {
+		to[i] = c.tokens.WithLabelValues(dialect, class)
+	}
+	c.byDialect.Store(dialect, to)
+	return to
 }
 
 // Panic counts a fault of ours.
