@@ -40,6 +40,9 @@ func (h *head) read(req *fasthttp.RequestHeader) error {
 		if !ok || !isToken(name) {
 			return fmt.Errorf("%w: a header line does not begin with a name and a colon", errFraming)
 		}
+		if bytes.ContainsFunc(value, isControl) {
+			return fmt.Errorf("%w: a header value holds a control character", errFraming)
+		}
 		f := field{name, bytes.Trim(value, " \t")}
 		h.fields = append(h.fields, f)
 		switch {
@@ -145,6 +148,10 @@ func isToken(b []byte) bool {
 	}
 	return len(b) > 0
 }
+
+// isControl reports whether a value must not hold r. A bare line feed ends a
+// line for some servers; fasthttp lets one through at the end of a value.
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 var tokenBytes = func() (t [256]bool) {
 	for _, c := range "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" {
