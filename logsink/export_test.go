@@ -9,9 +9,3 @@ func (s *SQLite) ExecWrite(ctx context.Context, query string) error {
 		return err
 	})
 }
-
-// RecentMost is the window in which a record that is offered again is known.
-const RecentMost = recentMost
-
-// NetworkName is what is refused of file system types.
-func NetworkName(magic uint32) string { return networkMagic[magic] }

@@ -123,12 +123,17 @@ func TestQueueWritesWithinTheLossWindow(t *testing.T) {
 func TestQueueWritesALargeBatchAtOnce(t *testing.T) {
 	l := &fakeLog{}
 	queueTest(t, l, logsink.QueueOptions{Batch: 8, Every: time.Hour}, func(t *testing.T, q *logsink.Queue) {
-		for i := range 20 {
+		for i := range 7 {
 			q.Put(record(i))
 		}
 		synctest.Wait()
-		if got := l.ids(); len(got) != 20 {
-			t.Errorf("stored at once: %v, want all 20", got)
+		if got := l.ids(); len(got) != 0 {
+			t.Errorf("stored at once: %v, want nothing before the batch is full", got)
+		}
+		q.Put(record(7))
+		synctest.Wait()
+		if got := l.ids(); !cmp.Equal(got, recordNames(0, 8)) {
+			t.Errorf("stored at once: %v, want all 8", got)
 		}
 	})
 }

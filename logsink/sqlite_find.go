@@ -140,19 +140,18 @@ func findHeader(ask asker, k Key, id string, at, tail int64) (*Header, error) {
 }
 
 // walkBack calls f with page at and those before it in its session, newest
-// first, until f returns false. A chain ends where retention cut it.
+// first, until f returns false.
 func walkBack(ask asker, k Key, at int64, f func(*storedPage) (more bool, err error)) error {
-	key := keyOf(k)
 	for at != 0 {
 		p, err := readPage(ask, at)
 		if errors.Is(err, sql.ErrNoRows) {
-			return nil
+			return chainEnds(ask, k, at)
+		}
+		if err == nil {
+			err = p.checkOwner(k)
 		}
 		if err != nil {
 			return err
-		}
-		if !bytes.Equal(p.key, key.bytes()) {
-			return damaged("page %d: it belongs to another session", p.id)
 		}
 		if more, err := f(p); err != nil || !more {
 			return err
@@ -160,6 +159,37 @@ func walkBack(ask asker, k Key, at int64, f func(*storedPage) (more bool, err er
 		at = p.prev
 	}
 	return nil
+}
+
+func (p *storedPage) checkOwner(k Key) error {
+	if !bytes.Equal(p.key, keyOf(k).bytes()) {
+		return damaged("page %d: it belongs to another session", p.id)
+	}
+	return nil
+}
+
+// chainEnds is nil if it is right that a session's page is not there: there is
+// none (0), retention dropped it with all pages before it, or the session is
+// being dropped.
+func chainEnds(ask asker, k Key, missing int64) error {
+	if missing == 0 {
+		return nil
+	}
+	var oldest sql.NullInt64
+	if err := ask(`SELECT min(id) FROM page`).Scan(&oldest); err != nil {
+		return err
+	}
+	if !oldest.Valid || missing < oldest.Int64 {
+		return nil
+	}
+	row, err := readSession(ask, k)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && row.tail < missing {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return damaged("session %q: its page %d is gone", k.Session, missing)
 }
 
 // Find implements Log.

@@ -45,6 +45,13 @@ func (f *freezing) run(t *tx, known *interned) error {
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
+	s, err := t.session(f.key, f.brief.Key)
+	if err != nil {
+		return err
+	}
+	if s.epoch >= int64(f.brief.Epoch) {
+		return damaged("session %q: its anchor of epoch %d is gone", f.brief.Session, f.brief.Epoch)
+	}
 	for i := range f.blobs {
 		if err := t.putBlob(f.blobs[i].Digest, f.blobs[i].Bytes); err != nil {
 			return err
@@ -53,10 +60,10 @@ func (f *freezing) run(t *tx, known *interned) error {
 			return err
 		}
 	}
-	return f.insert(t)
+	return f.insert(t, s)
 }
 
-func (f *freezing) insert(t *tx) error {
+func (f *freezing) insert(t *tx, s *sessionRow) error {
 	var messages []byte // NULL
 	if !f.msgs.Digest.IsZero() {
 		messages = f.msgs.Digest[:]
@@ -64,10 +71,6 @@ func (f *freezing) insert(t *tx) error {
 	sum := anchorSum(f.key.bytes(), int64(f.brief.Epoch), messages, f.doc)
 	_, err := t.exec(`INSERT INTO anchor (key, epoch, messages, sum, doc) VALUES (?,?,?,?,CAST(? AS TEXT))`,
 		f.key.bytes(), f.brief.Epoch, messages, sum, f.doc)
-	if err != nil {
-		return err
-	}
-	s, err := t.session(f.key, f.brief.Key)
 	if err != nil {
 		return err
 	}
@@ -91,18 +94,39 @@ func anchorOf(ask asker, known *interned, k Key, key sessionKey, epoch int64) (*
 	return a.read(ask, known, k, epoch)
 }
 
+// latestAnchor reads the anchor of the session's latest epoch.
 func latestAnchor(ask asker, known *interned, k Key) (*Anchor, error) {
-	var a storedAnchor
-	var epoch int64
-	err := ask(`SELECT epoch, messages, sum, doc FROM anchor WHERE key = ? ORDER BY epoch DESC LIMIT 1`, keyOf(k).bytes()).
-		Scan(&epoch, &a.messages, &a.sum, &a.doc)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNoSession
+	for range 2 {
+		row, err := readSession(ask, k)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, noAnchors(ask, k)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if row.epoch == 0 {
+			return nil, ErrNoSession
+		}
+		a, err := anchorOf(ask, known, k, keyOf(k), row.epoch)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return a, err
+		}
+		// Dropped between the two questions, or damaged: then it is so again.
 	}
-	if err != nil {
-		return nil, err
+	return nil, damaged("session %q: its latest anchor is gone", k.Session)
+}
+
+// noAnchors is ErrNoSession, unless there are anchors without a session: to take
+// that for a new session would freeze its first epoch again.
+func noAnchors(ask asker, k Key) error {
+	var n int
+	if err := ask(`SELECT count(*) FROM anchor WHERE key = ?`, keyOf(k).bytes()).Scan(&n); err != nil {
+		return err
 	}
-	return a.read(ask, known, k, epoch)
+	if n > 0 {
+		return damaged("session %q: its row is gone and its anchors are not", k.Session)
+	}
+	return ErrNoSession
 }
 
 // A storedAnchor is a row of the table anchor.

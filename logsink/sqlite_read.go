@@ -87,9 +87,6 @@ func (s *SQLite) describe(ctx context.Context, info *SessionInfo) error {
 // Anchors implements Reader.
 func (s *SQLite) Anchors(ctx context.Context, k Key) ([]*Anchor, error) {
 	list, err := s.anchors(ctx, k)
-	if err == nil && len(list) == 0 {
-		err = ErrNoSession
-	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the anchors of session %q: %w", k.Session, s.readError(err))
 	}
@@ -97,9 +94,13 @@ func (s *SQLite) Anchors(ctx context.Context, k Key) ([]*Anchor, error) {
 }
 
 func (s *SQLite) anchors(ctx context.Context, k Key) ([]*Anchor, error) {
+	latest, err := latestAnchor(s.ask(ctx), &s.known, k)
+	if err != nil {
+		return nil, err
+	}
 	key := keyOf(k)
 	var epochs []int64
-	err := s.each(ctx, `SELECT epoch FROM anchor WHERE key = ? ORDER BY epoch`, []any{key.bytes()}, func(rows *sql.Rows) error {
+	err = s.each(ctx, `SELECT epoch FROM anchor WHERE key = ? AND epoch < ? ORDER BY epoch`, []any{key.bytes(), latest.Epoch}, func(rows *sql.Rows) error {
 		var e int64
 		err := rows.Scan(&e)
 		epochs = append(epochs, e)
@@ -112,14 +113,14 @@ func (s *SQLite) anchors(ctx context.Context, k Key) ([]*Anchor, error) {
 	for _, e := range epochs {
 		a, err := anchorOf(s.ask(ctx), &s.known, k, key, e)
 		if errors.Is(err, sql.ErrNoRows) {
-			continue // dropped just now
+			return nil, ErrNoSession // dropped just now
 		}
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, a)
 	}
-	return list, nil
+	return append(list, latest), nil
 }
 
 // ReadBlob implements Reader.
@@ -153,13 +154,17 @@ func (s *SQLite) records(ctx context.Context, k Key, after int64, f func(int64, 
 	if err != nil {
 		return err
 	}
+	ask := s.ask(ctx)
 	for _, id := range ids {
-		p, err := readPage(s.ask(ctx), id)
+		p, err := readPage(ask, id)
 		if errors.Is(err, sql.ErrNoRows) {
-			continue // dropped just now
+			if err := chainEnds(ask, k, id); err != nil {
+				return err
+			}
+			continue
 		}
-		if err == nil && !bytes.Equal(p.key, keyOf(k).bytes()) {
-			err = damaged("page %d: it belongs to another session", id)
+		if err == nil {
+			err = p.checkOwner(k)
 		}
 		if err != nil {
 			return err
@@ -173,7 +178,8 @@ func (s *SQLite) records(ctx context.Context, k Key, after int64, f func(int64, 
 
 // pagesOf returns the ids of a session's pages from a page on, oldest first.
 func (s *SQLite) pagesOf(ctx context.Context, k Key, from int64) ([]int64, error) {
-	row, err := readSession(s.ask(ctx), k)
+	ask := s.ask(ctx)
+	row, err := readSession(ask, k)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -184,14 +190,18 @@ func (s *SQLite) pagesOf(ctx context.Context, k Key, from int64) ([]int64, error
 			SELECT id, prev FROM page WHERE id = ? AND id >= ?2
 			UNION ALL
 			SELECT p.id, p.prev FROM chain c JOIN page p ON p.id = c.prev WHERE p.id >= ?2
-		) SELECT id FROM chain`
+		) SELECT id, prev FROM chain`
 	var ids []int64
+	next := row.tail
 	err = s.each(ctx, query, []any{row.tail, from}, func(rows *sql.Rows) error {
 		var id int64
-		err := rows.Scan(&id)
+		err := rows.Scan(&id, &next)
 		ids = append(ids, id)
 		return err
 	})
+	if err == nil && next >= from {
+		err = chainEnds(ask, k, next)
+	}
 	slices.Reverse(ids)
 	return ids, err
 }

@@ -252,6 +252,11 @@ func blobsComeWithRecords(t testing.TB, b Backend) {
 	if got := recordIDs(t, r, alice); len(got) != 0 {
 		t.Errorf("Records after that = %v, want none", got)
 	}
+	// What was refused with it can be offered again.
+	appendAll(t, l, Request(alice, "main", "r0", "", 0))
+	if got := recordIDs(t, r, alice); !cmp.Equal(got, []string{"request r0"}) {
+		t.Errorf("Records after the other was offered again = %v, want r0", got)
+	}
 	if _, err := r.ReadBlob(t.Context(), blob.Digest); !isErr(err, logsink.ErrNoBlob) {
 		t.Errorf("ReadBlob of an unknown one: %v, want ErrNoBlob", err)
 	}
