@@ -102,7 +102,7 @@ func (r *relay) loop(w io.Writer, b []byte) (full bool, err error) {
 		if over {
 			return false, err
 		}
-		if n == smallRelay {
+		if n == smallRelay && n == len(b) {
 			return true, nil
 		}
 	}
