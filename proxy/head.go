@@ -40,7 +40,7 @@ func (h *head) read(req *fasthttp.RequestHeader) error {
 		if !ok || !isToken(name) {
 			return fmt.Errorf("%w: a header line does not begin with a name and a colon", errFraming)
 		}
-		if bytes.ContainsFunc(value, isControl) {
+		if hasControl(value) {
 			return fmt.Errorf("%w: a header value holds a control character", errFraming)
 		}
 		f := field{name, bytes.Trim(value, " \t")}
@@ -149,9 +149,17 @@ func isToken(b []byte) bool {
 	return len(b) > 0
 }
 
-// isControl reports whether a value must not hold r. A bare line feed ends a
-// line for some servers; fasthttp lets one through at the end of a value.
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+// hasControl reports whether a value holds what must not be in one. A bare line
+// feed ends a line for some servers; fasthttp lets one through at the end of a
+// value.
+func hasControl(value []byte) bool {
+	for _, c := range value {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return true
+		}
+	}
+	return false
+}
 
 var tokenBytes = func() (t [256]bool) {
 	for _, c := range "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" {
