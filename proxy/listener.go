@@ -57,18 +57,32 @@ func (c *client) Close() error {
 // closeUnused closes connections on which nothing was ever sent; fasthttp would
 // wait for them as if a request were under way.
 func (l *listener) closeUnused() {
-	l.close(func(c *wire.Conn) bool { return !c.Used.Load() })
+	l.each(func(c *wire.Conn) {
+		if !c.Used.Load() {
+			_ = c.Close() // its goroutine sees that
+		}
+	})
 }
 
-// closeAll cuts what is still open.
-func (l *listener) closeAll() { l.close(func(*wire.Conn) bool { return true }) }
+// cutAll ends what is still open in both directions. To an exchange that is as
+// if its client had left: its connection to the provider is closed, however
+// silent that is, and its end recorded. The client sees a broken answer.
+func (l *listener) cutAll() {
+	l.each(func(c *wire.Conn) {
+		tcp, ok := c.Conn.(*net.TCPConn)
+		if !ok {
+			_ = c.Close()
+			return
+		}
+		_ = tcp.CloseRead() // either fails only if the client was faster
+		_ = tcp.CloseWrite()
+	})
+}
 
-func (l *listener) close(which func(*wire.Conn) bool) {
+func (l *listener) each(f func(*wire.Conn)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.conns {
-		if which(c) {
-			_ = c.Close() // its goroutine sees that
-		}
+		f(c)
 	}
 }

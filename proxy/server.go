@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -150,14 +151,26 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	err := s.http.ShutdownWithContext(ctx)
 	if err != nil && s.guard != nil {
-		s.guard.closeAll()
-		// What was cut has little left to do: recording how it ended.
-		err = errors.Join(err, s.http.Shutdown())
+		s.guard.cutAll()
+		s.settle()
 	}
 	for _, up := range s.current.Load().ups {
 		up.close()
 	}
 	return errors.Join(err, s.watch.Close())
+}
+
+// settleTime bounds how long answers that were cut may take to be over.
+const settleTime = 5 * time.Second
+
+// settle waits until what was cut is recorded. http.Shutdown would not: called
+// a second time it returns at once.
+func (s *Server) settle() {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(settleTime); s.inFlight.Load() > 0 && time.Now().Before(end); {
+		<-tick.C
+	}
 }
 
 // resolver makes the resolver of a generation. One whose configuration is
