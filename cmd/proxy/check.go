@@ -42,7 +42,7 @@ type checker struct {
 	*settings
 	w       io.Writer
 	session imagined
-	shown   []string // prefixes that were described
+	shown   []string // who gave what, as it was printed
 	warned  map[string]bool
 	errors  int
 }
@@ -109,18 +109,20 @@ func (c *checker) warn(format string, args ...any) {
 	}
 }
 
-// describe prints sizes, the parts of a prefix only where it is first seen.
+// describe prints sizes, and who gave what where that is first seen.
 func (c *checker) describe(p *composition) {
 	if p.Prefix == "" {
 		fmt.Fprintf(c.w, "  %s: bare; empty\n", p.Dialect)
-		return
+	} else {
+		fmt.Fprintf(c.w, "  %s: prefix %s, %s, %s\n", p.Dialect, short(p.Prefix), plural(len(p.Messages), "message"), size(p.textBytes()))
 	}
-	fmt.Fprintf(c.w, "  %s: prefix %s, %s, %s\n", p.Dialect, short(p.Prefix), plural(len(p.Messages), "message"), size(p.textBytes()))
-	if !slices.Contains(c.shown, p.Prefix) {
-		c.shown = append(c.shown, p.Prefix)
-		for _, con := range p.Contributors {
-			fmt.Fprintf(c.w, "    contributor %s (%s): %s, %s\n", con.Name, con.Kind, con.Outcome, size(con.Bytes))
-		}
+	var who strings.Builder
+	for _, con := range p.Contributors {
+		fmt.Fprintf(&who, "    contributor %s (%s): %s, %s\n", con.Name, con.Kind, con.Outcome, size(con.Bytes))
+	}
+	if text := who.String(); !slices.Contains(c.shown, text) {
+		c.shown = append(c.shown, text)
+		fmt.Fprint(c.w, text)
 	}
 	for _, r := range p.Renderings {
 		fmt.Fprintf(c.w, "    rendering %s: %s\n", r.Name, size(r.Size))

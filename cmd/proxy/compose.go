@@ -121,7 +121,7 @@ func printText(w io.Writer, p *composition) error {
 	fmt.Fprintf(w, "route %s: %s, %s, %s\n", p.Route, p.Prefix, plural(len(p.Messages), "message"), size(p.textBytes()))
 	for i, c := range p.result.Contributions {
 		for _, m := range p.result.From(i) {
-			fmt.Fprintf(w, "\n--- %s, from %s\n%s\n", m.Role, c.Name, m.Text)
+			fmt.Fprintf(w, "\n--- %s, from %s\n%s\n", m.Role, c.Name, strings.TrimSuffix(m.Text, "\n"))
 		}
 	}
 	return nil

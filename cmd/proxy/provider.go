@@ -29,7 +29,7 @@ func simulate(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	p := provider.New(provider.Options{})
 	p.SetFault(f)
 	if err := p.Start(*listen); err != nil {
-		return portError("-listen", *listen, err)
+		return portError("listen", *listen, err)
 	}
 	fmt.Fprintf(stdout, "provider at %s\n", p.URL())
 	<-ctx.Done()

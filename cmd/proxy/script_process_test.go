@@ -18,6 +18,7 @@ import (
 type process struct {
 	cmd            *exec.Cmd
 	stdout, stderr output
+	told           bool // it was sent SIGTERM
 	ended          chan struct{}
 	err            error // set when ended is closed
 }

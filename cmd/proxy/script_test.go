@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,13 +30,16 @@ func TestMain(m *testing.M) {
 //	provider                   start a simulated provider; sets $UPSTREAM
 //	fault SPEC                 what goes wrong there from now on
 //	serve [NAME=VALUE] [args]  start "proxy serve" on free ports; sets $AGENTS, $OPERATORS
+//	refused [args]             run "proxy serve", which must end by itself with exit code 1
 //	signal HUP|TERM            signal it
 //	await PATTERN              wait until it has logged a line that matches
-//	stop                       end it and require exit code 0; its output is stdout, stderr
+//	halt                       end it and require exit code 0; its output is stdout, stderr
 //	request [NAME=VALUE]… PATH FILE  POST a file to it; prints status, x-preface headers, body
 //	operate METHOD PATH [NAME=VALUE]…  ask its operators' listener; prints status and body
 //	until PATTERN prog [args]  run prog again and again until its stdout matches
 //	follow PATTERN prog [args] run prog until a line of its output matches, then end it
+//	stream [NAME=VALUE]… PATH FILE  post a file; returns when the answer has begun
+//	[!] finished PATTERN       that answer ends cleanly and matches; with ! it is cut
 //	sent PATTERN               the body that the provider got last matches
 //	occupy                     listen on a port; sets $TAKEN
 //	lock FILE                  hold the write lock of a log
@@ -44,16 +50,28 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Condition:           condition,
 		Setup: func(e *testscript.Env) error {
 			e.Values[stageKey{}] = &stage{}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"provider": startProvider, "fault": setFault, "serve": startServe, "signal": sendSignal, "await": awaitLine,
-			"stop": stopServe, "request": request, "operate": operate, "until": until, "follow": follow, "sent": sent,
-			"append": appendTo, "patch": patch, "lock": lock, "occupy": occupy,
+			"provider": startProvider, "fault": setFault, "serve": startServe, "refused": serveRefused, "signal": sendSignal, "await": awaitLine,
+			"halt": haltServe, "request": request, "operate": operate, "until": until, "follow": follow, "sent": sent,
+			"stream": startStream, "finished": finished, "append": appendTo, "patch": patch, "lock": lock, "occupy": occupy,
 		},
 	})
+}
+
+var update = flag.Bool("update", false, "rewrite the expected output in testdata/*.txtar")
+
+// condition adds [root]: the tests run as root, who may write every file.
+func condition(name string) (bool, error) {
+	if name == "root" {
+		return os.Getuid() == 0, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", name)
 }
 
 // patience bounds every wait for another process. It is far above what any of
@@ -66,6 +84,7 @@ type stageKey struct{}
 type stage struct {
 	provider *provider.Provider
 	proxy    *process
+	stream   *stream
 }
 
 func stageOf(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }
@@ -106,13 +125,7 @@ func sent(ts *testscript.TestScript, neg bool, args []string) {
 
 func startServe(ts *testscript.TestScript, neg bool, args []string) {
 	require(ts, !neg, "serve [NAME=VALUE]... [args]")
-	vars, args := assignments(args)
-	for _, f := range []string{"-listen", "-admin"} {
-		if !slices.Contains(args, f) {
-			args = append(args, f, "127.0.0.1:0")
-		}
-	}
-	p := startProcess(ts, vars, "proxy", append([]string{"serve"}, args...)...)
+	p := serveProcess(ts, args)
 	line := p.await(ts, &p.stdout, regexp.MustCompile(`(?m)^preface .*`))
 	places := regexp.MustCompile(`agents (\S+), operators (\S+),`).FindStringSubmatch(line)
 	if places == nil {
@@ -121,6 +134,29 @@ func startServe(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("AGENTS", places[1])
 	ts.Setenv("OPERATORS", places[2])
 	stageOf(ts).proxy = p
+}
+
+// serveProcess starts "proxy serve", on free ports unless args choose others.
+func serveProcess(ts *testscript.TestScript, args []string) *process {
+	vars, args := assignments(args)
+	for _, f := range []string{"-listen", "-admin"} {
+		if !slices.Contains(args, f) {
+			args = append(args, f, "127.0.0.1:0")
+		}
+	}
+	return startProcess(ts, vars, "proxy", append([]string{"serve"}, args...)...)
+}
+
+func serveRefused(ts *testscript.TestScript, neg bool, args []string) {
+	require(ts, !neg, "refused [args]")
+	p := serveProcess(ts, args)
+	err := p.wait()
+	fmt.Fprint(ts.Stdout(), p.stdout.String())
+	fmt.Fprint(ts.Stderr(), p.stderr.String())
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitError {
+		ts.Fatalf("proxy serve ended with %v, want exit code %d; stderr:\n%s", err, exitError, p.stderr.String())
+	}
 }
 
 // assignments takes NAME=VALUE words off the front.
@@ -134,7 +170,9 @@ func assignments(args []string) (vars, rest []string) {
 func sendSignal(ts *testscript.TestScript, neg bool, args []string) {
 	known := map[string]os.Signal{"HUP": syscall.SIGHUP, "TERM": syscall.SIGTERM}
 	require(ts, !neg && len(args) == 1 && known[args[0]] != nil, "signal HUP|TERM")
-	ts.Check(stageOf(ts).proxy.cmd.Process.Signal(known[args[0]]))
+	p := stageOf(ts).proxy
+	p.told = p.told || args[0] == "TERM"
+	ts.Check(p.cmd.Process.Signal(known[args[0]]))
 }
 
 func awaitLine(ts *testscript.TestScript, neg bool, args []string) {
@@ -143,10 +181,12 @@ func awaitLine(ts *testscript.TestScript, neg bool, args []string) {
 	p.await(ts, &p.stderr, regexp.MustCompile(`(?m)`+args[0]))
 }
 
-func stopServe(ts *testscript.TestScript, neg bool, args []string) {
-	require(ts, len(args) == 0, "[!] stop")
+func haltServe(ts *testscript.TestScript, neg bool, args []string) {
+	require(ts, len(args) == 0, "[!] halt")
 	p := stageOf(ts).proxy
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	if !p.told { // a second signal would cut it
+		ts.Check(p.cmd.Process.Signal(syscall.SIGTERM))
+	}
 	err := p.wait()
 	fmt.Fprint(ts.Stdout(), p.stdout.String())
 	fmt.Fprint(ts.Stderr(), p.stderr.String())

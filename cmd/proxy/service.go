@@ -53,7 +53,7 @@ type part struct {
 func start(ctx context.Context, o options, s *settings, logger *slog.Logger, level *slog.LevelVar) (*service, error) {
 	v := &service{opts: o, started: s, logger: logger, level: level, counters: telemetry.New(), failed: make(chan error, 2)}
 	for _, open := range []func(context.Context) error{
-		v.openLog, v.openStore, v.openQueue, v.openRetention, v.openOperators, v.openServer, v.openAgents,
+		v.openLog, v.openStore, v.openQueue, v.openOperators, v.openAgents, v.openServer, v.openRetention,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, v.close(ctx))
@@ -62,6 +62,9 @@ func start(ctx context.Context, o options, s *settings, logger *slog.Logger, lev
 	v.serve()
 	return v, nil
 }
+
+// partServer is the part whose end is that of running answers.
+const partServer = "server"
 
 func (v *service) opens(name string, close func(context.Context) error) {
 	v.opened = append(v.opened, part{name, close})
@@ -98,38 +101,6 @@ func (v *service) openQueue(context.Context) error {
 	return nil
 }
 
-// retainEvery is how often the limits of log.retention are applied.
-const retainEvery = 10 * time.Minute
-
-func (v *service) openRetention(context.Context) error {
-	ctx, stop := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		tick := time.NewTicker(retainEvery)
-		defer tick.Stop()
-		for {
-			v.retain(ctx)
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	v.opens("retention", func(context.Context) error { stop(); running.Wait(); return nil })
-	return nil
-}
-
-func (v *service) retain(ctx context.Context) {
-	d, err := v.logs.Retain(ctx, v.started.Log.Retention)
-	switch {
-	case err != nil && ctx.Err() == nil:
-		v.logger.Warn("cannot apply log.retention; trying again in "+retainEvery.String(), "error", err)
-	case d != logsink.Dropped{}:
-		v.logger.Info("log.retention dropped records", "sessions", d.Sessions, "records", d.Records, "blobs", d.Blobs, "bytes", d.Bytes)
-	}
-}
-
 // openOperators only takes the address: pages are served once there is a server.
 // Being opened before the server it is closed after it, so that /readyz can be
 // asked while answers end.
@@ -163,7 +134,7 @@ func (v *service) openServer(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	v.opens("server", v.server.Shutdown)
+	v.opens(partServer, v.server.Shutdown)
 	v.metrics()
 	return nil
 }
@@ -203,19 +174,31 @@ func (v *service) close(ctx context.Context) error {
 	}
 	var failed error
 	for _, p := range slices.Backward(v.opened) {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
-		if p.name == "server" {
-			limited = ctx
-		}
 		began := time.Now()
-		if err := p.close(limited); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("cannot close the %s cleanly: %w", p.name, err))
+		if err := p.closeIn(ctx); err != nil {
+			failed = errors.Join(failed, err)
 		}
-		cancel()
 		v.logger.Debug("closed", "part", p.name, "took", time.Since(began))
 	}
 	v.running.Wait()
 	return failed
+}
+
+// closeIn closes a part: the server by the end of ctx, others by their own.
+func (p part) closeIn(ctx context.Context) error {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if p.name != partServer {
+		limited, cancel = context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+	}
+	defer cancel()
+	err := p.close(limited)
+	switch {
+	case err == nil:
+		return nil
+	case p.name == partServer && ctx.Err() != nil:
+		return fmt.Errorf("running answers were cut: timeouts.drain passed, or another signal came (%w)", ctx.Err())
+	}
+	return fmt.Errorf("cannot close the %s cleanly: %w", p.name, err)
 }
 
 func ignoreClosed(err error) error {
