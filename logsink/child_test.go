@@ -138,6 +138,8 @@ func childRead(path string) error {
 	return err
 }
 
+func less(n int) int { return max(1, n/slower) }
+
 // A child is a running process of a role.
 type child struct {
 	t     testing.TB

@@ -18,10 +18,10 @@ func TestFault1_KilledWriterLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	rng := rand.New(rand.NewPCG(7, 8))
 	var all []string
-	for range 20 {
+	for range less(20) {
 		c := startChild(t, "write", path)
 		c.expect("open")
-		for range rng.IntN(40) {
+		for range 1 + rng.IntN(40) {
 			all = append(all, c.line())
 		}
 		all = append(all, c.kill()...)
@@ -89,7 +89,7 @@ func TestFault17_PowerLoss(t *testing.T) {
 		checkAcknowledged(t, copyPath, ids)
 		checkIntegrity(t, copyPath)
 	}
-	for i := range 12 {
+	for i := range max(4, less(12)) {
 		id := fmt.Sprintf("r%d", i)
 		var acked []string
 		if i%3 == 0 {
@@ -108,7 +108,7 @@ func TestFault17_PowerLoss(t *testing.T) {
 		if !bytes.Equal(after.db, before.db) {
 			t.Fatalf("write %d changed the file before its -wal was folded in", i)
 		}
-		for n := commonPrefix(before.wal, after.wal) &^ 511; n < len(after.wal); n += 512 * (1 + rng.IntN(8)) {
+		for n := commonPrefix(before.wal, after.wal) &^ 511; n < len(after.wal); n += 512 * (1 + rng.IntN(8*slower)) {
 			check(disk{after.db, torn(before.wal, after.wal, n)})
 		}
 		ids = append(ids, acked...)
@@ -133,7 +133,7 @@ func tearCheckpoint(t testing.TB, path string, before disk, check func(disk)) {
 	if bytes.Equal(after.db, before.db) {
 		t.Fatal("the -wal was not folded in")
 	}
-	for n := 0; n < len(after.db); n += 1536 {
+	for n := 0; n < len(after.db); n += 1536 * slower {
 		check(disk{torn(before.db, after.db, n), before.wal})
 	}
 	check(after)

@@ -62,7 +62,7 @@ func TestFault14_FileSizeLimit(t *testing.T) {
 func TestFault15_SyncFails(t *testing.T) {
 	dir := t.TempDir()
 	strace, trace := tracer(t, dir)
-	for _, n := range []int{4, 6, 9, 14} {
+	for _, n := range []int{6, 4, 9, 14}[:max(1, less(4))] {
 		path := filepath.Join(dir, fmt.Sprintf("log%d.db", n))
 		syncFails(t, path, strace, trace, n)
 	}

@@ -1,6 +1,10 @@
 package logsink
 
-import "testing"
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+)
 
 func TestVersionAtLeast(t *testing.T) {
 	f := func(version string, want bool) {
@@ -75,4 +79,66 @@ func TestRecentForgetsTheOldest(t *testing.T) {
 	if len(r.known) != recentMost || len(r.order) != recentMost {
 		t.Errorf("it holds %d ids in %d places, want %d", len(r.known), len(r.order), recentMost)
 	}
+}
+
+// What is not there because a disk lost it must not pass for what never was.
+func TestDamageIsNotAbsence(t *testing.T) {
+	k := Key{"t", "s"}
+	f := func(name, damage string, ask func(s *SQLite) error) {
+		t.Helper()
+		s, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "log.db"), Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for epoch := 1; epoch <= 3; epoch++ {
+			a := &Anchor{V: Version, Key: k, Epoch: epoch, Decision: Bare, Why: "empty"}
+			if _, err := s.Freeze(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, id := range []string{"r1", "r2", "r3"} {
+			if err := s.Append(t.Context(), []Record{{Request: &Request{V: Version, ID: id, Key: k, Epoch: 3, Thread: "main"}}}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.ExecWrite(t.Context(), damage); err != nil {
+			t.Fatal(err)
+		}
+		if err := ask(s); !errors.Is(err, ErrCorrupt) || !errors.Is(err, ErrUnavailable) {
+			t.Errorf("%s after %q: %v, want ErrCorrupt", name, damage, err)
+		}
+	}
+	current := func(s *SQLite) error {
+		_, err := s.Current(t.Context(), k)
+		return err
+	}
+	freeze := func(s *SQLite) error {
+		_, err := s.Freeze(t.Context(), &Anchor{V: Version, Key: k, Epoch: 3, Decision: Bare, Why: "other"})
+		return err
+	}
+	records := func(s *SQLite) error {
+		return s.Records(t.Context(), k, 0, func(int64, Record) bool { return true })
+	}
+	last := func(s *SQLite) error {
+		_, _, err := s.Last(t.Context(), k, "main")
+		return err
+	}
+	f("Current", `DELETE FROM anchor WHERE epoch = 3`, current)
+	f("Freeze", `DELETE FROM anchor WHERE epoch = 3`, freeze)
+	f("Current", `DELETE FROM session`, current)
+	f("Current", `UPDATE session SET epoch = 2`, current)
+	f("Current", `UPDATE anchor SET epoch = epoch - 1`, current)
+	f("Current", `UPDATE anchor SET doc = replace(doc, 'empty', 'other')`, current)
+	f("Records", `DELETE FROM page WHERE id = 2`, records)
+	f("Records", `DELETE FROM page WHERE id = 3`, records)
+	f("Records", `UPDATE page SET prev = 0 WHERE id = 2`, records)
+	f("Records", `UPDATE page SET key = x'00' WHERE id = 2`, records)
+	f("Records", `UPDATE page SET lines = replace(lines, 'main', 'side') WHERE id = 2`, records)
+	f("Last", `DELETE FROM page WHERE id = 3`, last)
+	f("Last", `UPDATE session SET heads = x'00'`, last)
+	f("Secret", `INSERT INTO secret VALUES ('name', x'00', 0)`, func(s *SQLite) error {
+		_, err := s.Secret(t.Context(), "name")
+		return err
+	})
 }

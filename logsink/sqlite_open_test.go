@@ -122,7 +122,7 @@ func TestFault16_TruncatedAtEverySector(t *testing.T) {
 	source := closedLog(t)
 	whole, want := readFile(t, source), contents(t, source)
 	path := filepath.Join(t.TempDir(), "cut.db")
-	for n := 512; n < len(whole); n += 512 {
+	for n := 512; n < len(whole); n += 512 * slower {
 		writeFile(t, path, whole[:n])
 		l, err := logsink.OpenSQLite(t.Context(), path, logsink.Config{})
 		if err == nil {
@@ -152,11 +152,8 @@ func TestFault16_DamagedBytes(t *testing.T) {
 	want := contents(t, source)
 	path := filepath.Join(t.TempDir(), "damaged.db")
 	rng := rand.New(rand.NewPCG(5, 6))
-	told, tries := 0, 400
-	if testing.Short() {
-		tries = 60
-	}
-	for try := range tries {
+	told := 0
+	for try := range less(400) {
 		b := bytes.Clone(whole)
 		at := rng.IntN(len(b))
 		if try%3 > 0 { // near a session's name, where its rows are
@@ -321,7 +318,7 @@ func TestOpenMakesAPrivateFileAndNothingElse(t *testing.T) {
 
 // Two first starts at the same moment make one log.
 func TestI5_TwoProcessesMakeOneLog(t *testing.T) {
-	for range 5 {
+	for range less(4) {
 		path := filepath.Join(t.TempDir(), "log.db")
 		a, b := startChild(t, "write", path), startChild(t, "write", path)
 		a.expect("open")

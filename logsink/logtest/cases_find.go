@@ -207,13 +207,19 @@ func sessionsAreListed(t testing.TB, b Backend) {
 	key := func(i int) logsink.Key {
 		return logsink.Key{Tenant: fmt.Sprintf("t%d", i%2), Session: fmt.Sprintf("s%03d", i)}
 	}
-	const n = 600 // more than any portion
+	const n = 520 // more than any portion
+	errs := make([]error, n)
+	var wg sync.WaitGroup
 	for i := range n {
-		a := BareAnchor(key(i), 1, "empty")
-		a.Time = Start.Add(time.Duration(i) * time.Second)
-		if _, err := l.Freeze(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
+		wg.Go(func() {
+			a := BareAnchor(key(i), 1, "empty")
+			a.Time = Start.Add(time.Duration(i) * time.Second)
+			_, errs[i] = l.Freeze(t.Context(), a)
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 	later := Anchor(key(5), 2, "text")
 	later.Time = Start.Add(time.Hour)
