@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -241,8 +240,8 @@ func standInForCurl(args []string) {
 	os.Stdout.Write(answer)
 }
 
-// program builds the program, once, as this test was built: so that a run of all
-// tests compiles nothing twice.
+// program builds the program, once, as TestCrossCompiles does: so that a run of
+// all tests compiles nothing twice. The race detector has its own tests.
 func program(t *testing.T) string {
 	t.Helper()
 	path, err := built()
@@ -253,15 +252,13 @@ func program(t *testing.T) string {
 }
 
 var built = sync.OnceValues(func() (string, error) {
-	args := []string{"build", "-o", filepath.Join(workshop, "preface")}
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		args = append(args, "-race")
-	}
-	out, err := exec.Command("go", append(args, "./cmd/proxy")...).CombinedOutput()
-	if err != nil {
+	path := filepath.Join(workshop, "preface")
+	cmd := exec.Command("go", "build", "-o", path, "./cmd/proxy")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("cannot build the program: %w\n%s", err, out)
 	}
-	return filepath.Join(workshop, "preface"), nil
+	return path, nil
 })
 
 // workshop is where the program is built.
