@@ -2,6 +2,7 @@ package jsonspan_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,6 +36,31 @@ func BenchmarkScan(b *testing.B) {
 			}
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
+			for b.Loop() {
+				if err := d.Scan(body, benchLevels); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkScanText scans 1 MB of one string: what the insides of strings cost by
+// what is in them.
+func BenchmarkScanText(b *testing.B) {
+	texts := []struct{ name, text string }{
+		{"English", `The quick brown fox jumps over the lazy dog, and then it goes home again.\n`},
+		{"French", `Dégât évident à l'été, où ça coûte peu, mais la forêt reste belle. `},
+		{"Chinese", `这是一个测试，我们需要修改文件。\n`},
+		{"ChineseEscaped", `\u8fd9\u662f\u4e00\u4e2a\u6d4b\u8bd5\uff0c\u6211\u4eec\n`},
+		{"JSON", `{\"path\":\"/src/a.go\",\"limit\":12}`},
+		{"JSONInJSON", `{\\\"path\\\":\\\"/src/a.go\\\",\\\"limit\\\":12}`},
+	}
+	for _, c := range texts {
+		b.Run(c.name, func(b *testing.B) {
+			body := []byte(`{"a":"` + strings.Repeat(c.text, 1<<20/len(c.text)) + `"}`)
+			var d jsonspan.Doc
+			b.SetBytes(int64(len(body)))
 			for b.Loop() {
 				if err := d.Scan(body, benchLevels); err != nil {
 					b.Fatal(err)

@@ -138,6 +138,8 @@ func (d *Doc) child(p *parent, c byte, i, levels int) int {
 	return to
 }
 
+// addNode appends the node of the value at i. It is no append of a node, which
+// would build it elsewhere and copy it.
 func (d *Doc) addNode(i int) {
 	n := len(d.nodes)
 	if n == cap(d.nodes) {

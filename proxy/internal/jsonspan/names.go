@@ -27,7 +27,7 @@ type openName struct {
 	hash uint32 // 0 if the name is not in the table
 }
 
-// A nameTop is how high a nameStack was at some time.
+// A nameTop tells how high a nameStack was at some time.
 type nameTop struct{ open, text int }
 
 // smallObject is how many names are compared one by one before it pays to hash.
@@ -74,6 +74,7 @@ func (s *nameStack) push(body []byte, n openName, first int) (duplicate bool) {
 	return false
 }
 
+// pushHashed does the same for a large object. All its names are in the table.
 func (s *nameStack) pushHashed(body []byte, n openName, first int) (duplicate bool) {
 	last := len(s.open)
 	s.open = append(s.open, n)
@@ -94,6 +95,7 @@ func head(b []byte, i, n int) uint64 {
 	return x
 }
 
+// meaning is what the name is after unescaping; it is good until the next push.
 func (s *nameStack) meaning(body []byte, n openName) []byte {
 	if n.from < 0 {
 		return s.text[^n.from : ^n.from+n.size]
@@ -152,6 +154,7 @@ func (s *nameStack) drop(top nameTop) {
 	s.open, s.text = s.open[:top.open], s.text[:top.text]
 }
 
+// unhash takes the names from index first on out of the table, the last one first.
 func (s *nameStack) unhash(first int) {
 	for i := len(s.open) - 1; i >= first; i-- {
 		if s.open[i].hash == 0 {

@@ -25,10 +25,10 @@ type Doc struct {
 	nodes []node // in document order, so a first child follows its parent
 
 	// These are of use only during a Scan.
-	depth  func(topName []byte) int
-	open   int // objects and arrays open at the moment
-	names  nameStack
-	failed Error
+	depth   func(topName []byte) int
+	open    int // objects and arrays open at the moment
+	names   nameStack
+	refused Error // set whenever failed is returned
 }
 
 // A node is one indexed value.
@@ -61,7 +61,7 @@ func (d *Doc) Scan(body []byte, depth func(topName []byte) int) error {
 	end := d.document()
 	d.depth = nil
 	if end == failed {
-		err := d.failed
+		err := d.refused
 		d.Reset()
 		return &err
 	}
@@ -92,7 +92,7 @@ func (d *Doc) Root() Value { return Value{d, 0} }
 const failed = -1
 
 func (d *Doc) fail(reason string, at int) int {
-	d.failed = Error{reason, at}
+	d.refused = Error{reason, at}
 	return failed
 }
 

@@ -82,10 +82,10 @@ func checkString(t *testing.T, d *jsonspan.Doc, inside []byte) {
 	}
 }
 
-// Every pair of bytes, at every place of a word.
+// Every pair of bytes, at the start and in the middle of a word, and over its end.
 func TestInvariant1_EveryPairOfBytesInStrings(t *testing.T) {
 	var d jsonspan.Doc
-	for place := range 8 {
+	for _, place := range []int{0, 3, 7} {
 		inside := []byte("abcdefgh-abcdefg")
 		for pair := range 1 << 16 {
 			inside[place], inside[place+1] = byte(pair>>8), byte(pair)
@@ -96,7 +96,7 @@ func TestInvariant1_EveryPairOfBytesInStrings(t *testing.T) {
 
 // Every four bytes of those at which UTF-8 or escapes turn from right to wrong.
 func TestInvariant1_EveryBoundaryOfUTF8(t *testing.T) {
-	edges := []byte("\"\\u0\x1f \x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff")
+	edges := []byte("\"\\u0\x1f \x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xdf\xe0\xec\xed\xef\xf0\xf3\xf4\xf5")
 	var d jsonspan.Doc
 	for i := range len(edges) * len(edges) * len(edges) * len(edges) {
 		inside := make([]byte, 4)
@@ -114,7 +114,7 @@ func TestInvariant1_RandomStrings(t *testing.T) {
 		"the quick brown fox", "\x7f", `\u00g0`, `\x`, "\x01", "\xff", "\xe4\xb8", `\`}
 	rnd := rand.New(rand.NewSource(1))
 	var d jsonspan.Doc
-	for range 50_000 {
+	for range 20_000 {
 		var inside []byte
 		wrong := rnd.Intn(4) == 0
 		for range rnd.Intn(20) {

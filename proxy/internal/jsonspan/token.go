@@ -40,7 +40,8 @@ func (d *Doc) unexpected(i int) int {
 	return d.fail(Syntax, i)
 }
 
-// value scans the value at i, which begins with c. Its node is self; levels below it are indexed.
+// value scans the value at i, which begins with c. Its node is self; levels
+// below it are indexed.
 func (d *Doc) value(c byte, i, self, levels int) (kind Kind, to int) {
 	switch c {
 	case '"':
@@ -59,6 +60,7 @@ func (d *Doc) value(c byte, i, self, levels int) (kind Kind, to int) {
 	return Number, d.number(i)
 }
 
+// literal scans the word at i, of which the first byte has been seen.
 func (d *Doc) literal(i int, word string) int {
 	for k := range len(word) {
 		if d.peek(i+k) != word[k] {
@@ -103,6 +105,7 @@ func (d *Doc) number(i int) int {
 	return i
 }
 
+// digits scans as many digits as there are at i, maybe none.
 func (d *Doc) digits(i int) int {
 	for c := d.peek(i); '0' <= c && c <= '9'; c = d.peek(i) {
 		i++
