@@ -80,6 +80,9 @@ func (r *relay) WriteTo(w io.Writer) (int64, error) {
 		_, err = r.loop(w, *b)
 		largeBuffers.Put(b)
 	}
+	if err == nil && !r.ended {
+		panic("BUG: relay stopped before the end of the body") // breaks the transfer off
+	}
 	return r.bytes, err
 }
 
