@@ -1,0 +1,158 @@
+package faulttest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+
+	"github.com/seed-9236c7ca/preface/internal/failpoint"
+)
+
+// A killPoint is a point at which the program is killed, and what a victim
+// there must look like: that shows that the point lies where it says.
+type killPoint struct {
+	name   string
+	most   int // the hit at which it is killed is 1 to this
+	victim func(v victim) bool
+}
+
+// Points before the anchor and between the anchor and the first byte are hit by
+// openings alone.
+var killPoints = []killPoint{
+	{failpoint.Accepted, 12, unsent},
+	{failpoint.BodyRead, 12, unsent},
+	{failpoint.Composed, 5, unlogged},
+	{failpoint.BeforeLog, 5, unlogged},
+	{failpoint.Logged, 5, loggedUnsent},
+	{failpoint.Acknowledged, 5, loggedUnsent},
+	{failpoint.BeforeDial, 12, loggedUnsent},
+	{failpoint.HeadSent, 12, sentInPart},
+	{failpoint.BodyHalf, 12, sentInPart},
+	{failpoint.AwaitByte, 12, unanswered},
+	{failpoint.FirstRelayed, 20, anything},
+	{failpoint.MidEvent, 20, anything},
+	{failpoint.BeforeRecord, 12, anything},
+	{failpoint.Draining, 12, nil}, // nobody need be under way
+}
+
+func anything(victim) bool       { return true }
+func unsent(v victim) bool       { return v.arrival == nil }
+func unlogged(v victim) bool     { return v.arrival == nil && v.anchor == nil }
+func loggedUnsent(v victim) bool { return v.arrival == nil && v.anchor != nil }
+func sentInPart(v victim) bool {
+	return v.arrival != nil && v.arrival.ReceivedAt.IsZero() && v.anchor != nil
+}
+func unanswered(v victim) bool {
+	return v.arrival != nil && v.status == 0 && v.anchor != nil
+}
+
+// kills is how often the program is killed at each point.
+func kills() int {
+	if testing.Short() {
+		return 3
+	}
+	return 20
+}
+
+// TestI1_Kill9: the program is killed at every point, again and again on one
+// log, under agents that begin, continue and stream; it holds I1, I2, I3, I4, I8
+// and I9. A victim before the anchor has sent nothing; one after it goes on with
+// the bytes that were logged.
+func TestI1_Kill9(t *testing.T) {
+	for i, p := range killPoints {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			k := &killing{stage: newStage(t), killPoint: p, rng: rand.New(rand.NewPCG(7, uint64(i)))}
+			k.crew = &crew{st: k.stage, name: "kill-" + p.name}
+			for life := 1; life <= kills() && !t.Failed(); life++ {
+				k.live(life)
+			}
+			k.finish(kills() + 1)
+			t.Logf("%s: %d kills, %d sessions, %d tries, %d arrived", p.name, kills(), k.crew.made, len(k.trail.tries), len(k.up.Received()))
+		})
+	}
+}
+
+// A killing is one point's series of lives.
+type killing struct {
+	*stage
+	killPoint
+	crew *crew
+	rng  *rand.Rand
+}
+
+const agentsAtOnce = 4
+
+// live is one life: load until the n-th hit kills.
+func (k *killing) live(life int) {
+	n := 1 + k.rng.IntN(k.most)
+	draining := k.name == failpoint.Draining
+	env := failAt(k.name, n, "kill")
+	if draining {
+		env = failAt(k.name, 1, "kill")
+	}
+	p := k.start(env)
+	if draining {
+		go k.drainAfter(p, k.crew.sent.Load()+int64(n))
+	}
+	k.crew.work(p, agentsAtOnce, life, true)
+	if !p.killed() {
+		k.t.Fatalf("life %d ended with %v; stderr:\n%s", life, p.over(), p.stderr.String())
+	}
+	k.settle()
+	// Whoever opens a log first after a crash recovers it: by turns the checker
+	// and the next proxy.
+	if life%2 == 0 {
+		k.trail.checkDeath(life)
+		k.witness(life)
+	}
+}
+
+// drainAfter begins the shutdown of a proxy when so many tries were sent.
+func (k *killing) drainAfter(p *child, sent int64) {
+	for {
+		select {
+		case <-p.ended:
+			return
+		default:
+		}
+		if k.crew.sent.Load() >= sent {
+			p.signal(syscall.SIGTERM)
+			return
+		}
+		<-ticker.C
+	}
+}
+
+// settle waits until the provider is done with what a dead proxy left.
+func (st *stage) settle() {
+	st.t.Helper()
+	eventually(st.t, "the provider notices that the proxy is dead", func() bool { return st.up.Open() == 0 })
+}
+
+// witness checks that somebody was killed where the point is said to be.
+func (k *killing) witness(life int) {
+	if k.victim == nil {
+		return
+	}
+	var seen []string
+	for _, v := range k.trail.victims(life) {
+		if k.victim(v) {
+			return
+		}
+		seen = append(seen, fmt.Sprintf("%s: arrived %v, anchored %v, status %d", v.id, v.arrival != nil, v.anchor != nil, v.status))
+	}
+	k.t.Errorf("life %d: nobody was killed at %s: %q", life, k.name, seen)
+}
+
+// finish lets all sessions end, and judges the whole.
+func (k *killing) finish(life int) {
+	p := k.start()
+	k.crew.work(p, agentsAtOnce, life, false)
+	for _, v := range k.trail.victims(life) {
+		k.t.Errorf("%s failed in a life without a fault: status %d, %v", v.id, v.status, v.err)
+	}
+	p.stop()
+	k.trail.checkEnd(life)
+}
