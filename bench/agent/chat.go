@@ -27,7 +27,7 @@ func newChat(cfg *Config) *chat {
 		cfg.Small = smallModel
 	}
 	c := &chat{model: cfg.Model, small: cfg.Small, usage: cfg.AskUsage}
-	c.system = prose(chance(0, "chat system"), 8000) + fmt.Sprintf("\nToday's date: 2026-11-%02d", 1+chance(cfg.Seed, "chat date").IntN(28))
+	c.system = prose(chance(0, "chat system"), 12000) + fmt.Sprintf("\nToday's date: 2026-11-%02d", 1+chance(cfg.Seed, "chat date").IntN(28))
 	for _, t := range toolset(Chat) {
 		c.tools = append(c.tools, chatTool{"function", chatSpec{t.name, t.description(Chat), t.schema()}})
 	}

@@ -29,7 +29,7 @@ func newCodex(cfg *Config) *codex {
 	}
 	c := &codex{model: cfg.Model, session: cfg.Session, seed: cfg.Seed}
 	c.head = append(c.head, encode(codexTools{"additional_tools", "developer", c.tools()}))
-	for i, size := range []int{7000, 1200, 600} {
+	for i, size := range []int{28000, 3000, 1500} {
 		text := prose(chance(0, fmt.Sprint("codex developer ", i)), size)
 		c.head = append(c.head, encode(c.message(fmt.Sprint("developer ", i), "developer", text)))
 	}

@@ -61,7 +61,7 @@ func toolNames(k Kind) []string {
 
 // description is long, as real ones are.
 func (t toolSpec) description(k Kind) string {
-	return prose(chance(0, string(k)+" tool "+t.name), 1500)
+	return prose(chance(0, string(k)+" tool "+t.name), 3000)
 }
 
 // schema is the JSON schema of what the tool takes.

@@ -42,6 +42,7 @@ func commands() []command {
 		{"sessions", "list sessions, show one, or end its epoch (resume)", sessions},
 		{"log", "read the header log: ls, show, tail, verify", logCommand},
 		{"provider", "run the simulated provider", simulate},
+		{"demo", "play scripted sessions and check every promise", demo},
 		{"version", "print the version", version},
 	}
 }

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// demoTime bounds a demo; it takes a few seconds.
+const demoTime = time.Minute
+
+// A demoFlags is the command line of "proxy demo".
+type demoFlags struct {
+	keep, json, verbose bool
+}
+
+// demo plays scripted sessions through a proxy, and checks what was promised.
+func demo(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	fs := newFlags("proxy demo [flags]",
+		"Runs a simulated provider, a proxy with a log of its own in a temporary folder, and\nfive scripted agents; edits an opener, reloads, restarts and resumes in between; and\nchecks from the provider's ledger and the log whether every promise held. Then it\ntells what each session was given and what that cost. Nothing leaves this machine.\nExits 1 if a promise was broken.",
+		"proxy demo\nproxy demo -v -keep")
+	var f demoFlags
+	fs.BoolVar(&f.keep, "keep", false, "leave the folder with the log, the configuration and the proxy's messages")
+	fs.BoolVar(&f.json, "json", false, "print the result as JSON")
+	fs.BoolVar(&f.verbose, "v", false, "tell each turn on stderr")
+	if err := fs.parseNone(args, stdout); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, demoTime, fmt.Errorf("it took longer than %v", demoTime))
+	defer cancel()
+	r, err := f.run(ctx, stderr)
+	if err != nil {
+		return fmt.Errorf("cannot run the demo: %w", err)
+	}
+	if f.json {
+		err = printJSON(stdout, r)
+	} else {
+		err = r.print(stdout)
+	}
+	if err == nil && !r.Held {
+		err = quietError{}
+	}
+	return err
+}
+
+// run plays the script three times: through a proxy, without an opener, and with
+// one that the agents make anew for each request. Each has a provider of its
+// own, so that none finds another's cache warm.
+func (f *demoFlags) run(ctx context.Context, stderr io.Writer) (r *demoResult, err error) {
+	began := time.Now()
+	dir, err := os.MkdirTemp("", "preface-demo-")
+	if err != nil {
+		return nil, err
+	}
+	if !f.keep {
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	tell := &narrator{w: stderr, verbose: f.verbose, live: isTerminal(stderr)}
+	defer tell.clear()
+
+	seen, err := playThrough(ctx, dir, tell)
+	if err != nil {
+		return nil, err
+	}
+	direct, err := playAlone(ctx, "without an opener", nil, tell)
+	if err != nil {
+		return nil, err
+	}
+	volatile, err := playAlone(ctx, "with a volatile opener", seen.volatileOpener, tell)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = newDemoResult(seen, direct, volatile); err != nil {
+		return nil, err
+	}
+	if f.keep {
+		r.Folder = dir
+	}
+	r.Took = time.Since(began).Round(10 * time.Millisecond).Seconds()
+	return r, nil
+}
+
+// A narrator tells how far the demo is: on a terminal in one line that is
+// written over, and with -v each turn.
+type narrator struct {
+	w             io.Writer
+	verbose, live bool
+}
+
+func (n *narrator) turn(run string, turn int) {
+	if n.live {
+		fmt.Fprintf(n.w, "\r\x1b[Kdemo: %s, turn %d of %d", run, turn, demoTurns)
+	}
+}
+
+// tell prints a line with -v.
+func (n *narrator) tell(format string, args ...any) {
+	if n.verbose {
+		n.clear()
+		fmt.Fprintf(n.w, format+"\n", args...)
+	}
+}
+
+func (n *narrator) clear() {
+	if n.live {
+		fmt.Fprint(n.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// print writes the result for people. The last line is the verdict.
+func (r *demoResult) print(w io.Writer) error {
+	fmt.Fprintf(w, "Preface demo: %d scripted agents, %d turns each, through the proxy to a simulated provider (%.1fs)\n", len(r.Sessions), demoTurns, r.Took)
+	r.printEvents(w)
+	r.printSessions(w)
+	r.printCosts(w)
+	r.printPromises(w)
+	if r.Folder != "" {
+		fmt.Fprintf(w, "kept: %[1]s (try: proxy sessions -log %[1]s/preface.db)\n", r.Folder)
+	}
+	_, err := fmt.Fprintln(w, r.verdict())
+	return err
+}
+
+func (r *demoResult) printEvents(w io.Writer) {
+	t := section(w, "What happened to them", 0)
+	for _, e := range r.Events {
+		fmt.Fprintf(t, "  turn %d\t%s\n", e.Turn, e.What)
+	}
+	_ = t.Flush()
+}
+
+// section writes a heading and returns what aligns the table under it.
+func section(w io.Writer, heading string, flags uint) *tabwriter.Writer {
+	fmt.Fprintf(w, "\n%s\n\n", heading)
+	return tabwriter.NewWriter(w, 0, 0, 2, ' ', flags)
+}
+
+func (r *demoResult) printSessions(w io.Writer) {
+	t := section(w, "What each session was given, right after its system prompt", 0)
+	fmt.Fprintln(t, "  SESSION\tDIALECT\tEPOCH\tBEGAN\tPREFIX\tSIZE\tCARRIED BY\tBECAUSE")
+	for _, s := range r.Sessions {
+		name, dialect := s.Name, s.Dialect
+		for i, e := range s.Epochs {
+			fmt.Fprintf(t, "  %s\t%s\t%d\t%s\t%s\t%s\t%d of %d requests\t%s\n", name, dialect, e.Epoch, e.Reason, e.given(), e.size(), e.Carried, e.Requests, e.because(s.Epochs[:i]))
+			name, dialect = "", ""
+		}
+	}
+	_ = t.Flush()
+	fmt.Fprintln(w, "\n  Titles and counts of fragments carry no prefix: it would cost and help nobody.")
+}
+
+func (e *demoEpoch) given() string {
+	if e.Prefix == "" {
+		return "none"
+	}
+	return short(e.Prefix)
+}
+
+func (e *demoEpoch) size() string {
+	if e.Prefix == "" {
+		return "-"
+	}
+	return grouped(int64(e.Bytes)) + " B"
+}
+
+// because says in words what an epoch's prefix comes from.
+func (e *demoEpoch) because(before []demoEpoch) string {
+	switch {
+	case e.Why == "signed_history":
+		return "kept: the history is signed with it"
+	case e.Prefix == "":
+		return "bare: the route composes nothing"
+	case len(before) == 0:
+		return "composed at the first request"
+	case e.changes(before):
+		return "composed anew: AGENTS.md and policy changed"
+	}
+	return "composed anew, to the same"
+}
+
+func (r *demoResult) printCosts(w io.Writer) {
+	t := section(w, "What it cost (tokens, and USD at list prices)", tabwriter.AlignRight)
+	fmt.Fprintln(t, "  SESSION\tREQUESTS\tINPUT\tREAD FROM CACHE\tWRITTEN\tDIRECT\tPREFACE\tRATIO\tVOLATILE\tRATIO\t")
+	for i := range r.Sessions {
+		costLine(t, r.Sessions[i].Name, &r.Sessions[i].demoCost)
+	}
+	costLine(t, "all", &r.Total)
+	_ = t.Flush()
+	fmt.Fprintln(w, "\n  DIRECT    the same script without an opener and without a proxy")
+	fmt.Fprintln(w, "  PREFACE   with the opener, frozen by the proxy; REQUESTS to WRITTEN are of this run")
+	fmt.Fprintln(w, "  VOLATILE  with the opener made anew by the agent for each request: one line of it differs")
+	r.printRefusals(w)
+	for _, s := range r.Sessions {
+		if s.Rewritten > 0 {
+			fmt.Fprintf(w, "\n  Of what %s cost, $%.4f is the first request with its second opener: the provider had to read the\n  whole history anew. An opener changes with an epoch only, so that this is paid once.\n", s.Name, s.Rewritten)
+		}
+	}
+}
+
+func costLine(w io.Writer, name string, c *demoCost) {
+	t := c.Preface.Tokens
+	share := "-"
+	if n := t.Input(); n > 0 {
+		share = fmt.Sprintf("%.1f%%", 100*float64(t.CacheRead)/float64(n))
+	}
+	volatile, times := fmt.Sprintf("%.4f", c.Volatile.USD), fmt.Sprintf("%.3f", c.VolatileRatio)
+	if c.Volatile.Refused != nil {
+		volatile, times = "refused", "-"
+	}
+	fmt.Fprintf(w, "  %s\t%d\t%s\t%s %s\t%s\t%.4f\t%.4f\t%.3f\t%s\t%s\t\n", name, c.Preface.Requests, grouped(t.Input()), grouped(t.CacheRead), share,
+		grouped(t.Written()), c.Direct.USD, c.Preface.USD, c.Ratio, volatile, times)
+}
+
+// printRefusals tells why sessions with a volatile opener came to nothing.
+func (r *demoResult) printRefusals(w io.Writer) {
+	var names []string
+	var no *refused
+	for _, s := range r.Sessions {
+		if s.Volatile.Refused != nil {
+			names, no = append(names, s.Name), s.Volatile.Refused
+		}
+	}
+	if no == nil {
+		return
+	}
+	why, _, _ := strings.Cut(no.Message, " Remove ")
+	fmt.Fprintf(w, "  refused   %s came no further than turn %d: status %d,\n            %s\n", strings.Join(names, " and "), no.Turn, no.Status, visible(why))
+}
+
+func (r *demoResult) printPromises(w io.Writer) {
+	t := section(w, "What was promised (judged by the agents, the provider's ledger and the log)", 0)
+	for _, p := range r.Promises {
+		state := "held"
+		if len(p.Broken) > 0 {
+			state = "BROKEN"
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", p.ID, p.Name, state, p.Looked)
+	}
+	_ = t.Flush()
+	fmt.Fprint(w, "\n  I7 (cancel) and I10 (bounds) take faults that a demo does not make: go test ./proxy does.\n\n")
+	for _, p := range r.Promises {
+		for i, b := range p.Broken {
+			if i == maxBroken {
+				fmt.Fprintf(w, "broken %s: and %d more\n", p.ID, len(p.Broken)-i)
+				break
+			}
+			fmt.Fprintf(w, "broken %s: %s\n", p.ID, visible(b))
+		}
+	}
+	fmt.Fprintln(w, verdict(r.Verify))
+}
+
+// maxBroken is how many findings are told of one promise.
+const maxBroken = 5
+
+// verdict is the last line.
+func (r *demoResult) verdict() string {
+	if r.Held {
+		return "all promises held"
+	}
+	var broken []string
+	for _, p := range r.Promises {
+		if len(p.Broken) > 0 {
+			broken = append(broken, p.ID+" "+p.Name)
+		}
+	}
+	return "broken: " + strings.Join(broken, ", ")
+}
+
+// grouped writes a number with commas.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
