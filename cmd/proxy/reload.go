@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"reflect"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,10 +25,7 @@ func (v *service) reload() error {
 	defer v.reloads.mu.Unlock()
 	notify(notifyReloading())
 	defer notify(notifyReady)
-	s, err := load(v.opts)
-	if err == nil {
-		err = s.hide(v.server.Reload(s.setup()))
-	}
+	s, err := v.replace()
 	v.reloads.failed.Store(err != nil)
 	if err != nil {
 		v.logger.Error("cannot reload the configuration; the old one stays", "error", err)
@@ -40,6 +39,20 @@ func (v *service) reload() error {
 		v.logger.Warn("some changed settings take effect at the next start only", "settings", strings.Join(later, ", "))
 	}
 	return nil
+}
+
+// replace loads the configuration and gives it to the server. A panic on the
+// way, of the YAML library for one, must not end a program that serves.
+func (v *service) replace() (s *settings, err error) {
+	defer func() {
+		if p := recover(); p != nil { // its value may quote the file
+			err = fmt.Errorf("BUG: panic with a %T while loading:\n%s", p, debug.Stack())
+		}
+	}()
+	if s, err = load(v.opts); err != nil {
+		return nil, err
+	}
+	return s, s.hide(v.server.Reload(s.setup()))
 }
 
 // needRestart names the settings that differ and that a reload does not change.

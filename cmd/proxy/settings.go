@@ -10,6 +10,7 @@ import (
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/prefixstore/contrib"
 	"github.com/seed-9236c7ca/preface/proxy"
+	"github.com/seed-9236c7ca/preface/proxy/identity"
 )
 
 // settings are a configuration file with the flags over it, checked and ready
@@ -74,6 +75,9 @@ func (s *settings) read(name string) (written any, err error) {
 func (s *settings) complete() error {
 	if err := s.validate(); err != nil {
 		return err
+	}
+	if _, err := identity.New(s.Identity, make([]byte, 32), nil); err != nil {
+		return fmt.Errorf("identity: %w", err)
 	}
 	for _, r := range s.Routes {
 		if _, err := s.composer(r); err != nil {

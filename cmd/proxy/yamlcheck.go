@@ -45,7 +45,7 @@ func (s *source) checkNode(n ast.Node, t reflect.Type) error {
 func (s *source) checkMapping(n ast.Node, t reflect.Type) error {
 	m, ok := n.(ast.MapNode)
 	if !ok {
-		return s.wrong(begin(n), "want keys with values here")
+		return s.wrong(firstToken(n), "want keys with values here")
 	}
 	for each := m.MapRange(); each.Next(); {
 		if each.Key().IsMergeKey() {
@@ -68,7 +68,7 @@ func (s *source) checkMapping(n ast.Node, t reflect.Type) error {
 func (s *source) checkSequence(n ast.Node, t reflect.Type) error {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
-		return s.wrong(begin(n), "want a list here, each item behind a dash")
+		return s.wrong(firstToken(n), "want a list here, each item behind a dash")
 	}
 	for _, item := range list.Values {
 		if err := s.checkNode(item, t.Elem()); err != nil {
@@ -84,7 +84,7 @@ func (s *source) checkDuration(n ast.Node) error {
 			return nil
 		}
 	}
-	return s.wrong(begin(n), "want a time with its unit, such as 500ms, 10m or 720h")
+	return s.wrong(firstToken(n), "want a time with its unit, such as 500ms, 10m or 720h")
 }
 
 func (s *source) checkScalar(n ast.Node, t reflect.Type) error {
@@ -92,11 +92,11 @@ func (s *source) checkScalar(n ast.Node, t reflect.Type) error {
 	switch t.Kind() {
 	case reflect.String:
 		if !isText {
-			return s.wrong(begin(n), "want text; put it in quotes")
+			return s.wrong(firstToken(n), "want text; put it in quotes")
 		}
 	case reflect.Bool:
 		if _, ok := n.(*ast.BoolNode); !ok {
-			return s.wrong(begin(n), "want true or false")
+			return s.wrong(firstToken(n), "want true or false")
 		}
 	case reflect.Int, reflect.Int64:
 		_, ok := n.(*ast.IntegerNode)
@@ -105,7 +105,7 @@ func (s *source) checkScalar(n ast.Node, t reflect.Type) error {
 			ok = err == nil // from ${NAME}
 		}
 		if !ok {
-			return s.wrong(begin(n), "want a whole number")
+			return s.wrong(firstToken(n), "want a whole number")
 		}
 	default:
 		panic("BUG: no check for configuration values of type " + t.String())
@@ -113,9 +113,9 @@ func (s *source) checkScalar(n ast.Node, t reflect.Type) error {
 	return nil
 }
 
-// begin returns the token that a node begins with; that of a mapping is its
+// firstToken returns the token that a node begins with; that of a mapping is its
 // colon.
-func begin(n ast.Node) *token.Token {
+func firstToken(n ast.Node) *token.Token {
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		return m.Values[0].Key.GetToken()
 	}

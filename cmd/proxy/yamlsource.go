@@ -49,7 +49,7 @@ func parseSource(name string, text []byte) (*source, error) {
 		switch {
 		case doc.Body == nil:
 		case s.root != nil:
-			return nil, s.wrong(begin(doc.Body), "a second document begins here: put everything into one")
+			return nil, s.wrong(firstToken(doc.Body), "a second document begins here: put everything into one")
 		default:
 			s.root = doc.Body
 		}
