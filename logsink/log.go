@@ -13,17 +13,28 @@ import (
 // unreachable, timed out) wraps ErrUnavailable; the caller decides what that
 // means for its request. Nothing is retried inside, and an error does not say
 // that nothing was stored: offer the same record again and it is stored once.
+// When ctx ends, a call returns at once with ErrUnavailable and ctx's error, and
+// what it asked for may be done all the same. Other errors blame what was given.
+//
+// The strings of a Key must be UTF-8, since JSON holds nothing else.
 type Log interface {
 	// Freeze stores a as the anchor of its (Key, Epoch) if that has none, and
 	// returns the anchor that is there: a itself, or the one that came first.
 	// When it returns nil that anchor is durable. The result is shared and
-	// immutable; its renderings have their bytes.
+	// immutable; its renderings have their bytes. An anchor that contradicts
+	// itself (Anchor.Check) is refused.
 	Freeze(ctx context.Context, a *Anchor) (*Anchor, error)
 
 	// Current returns the anchor of the session's latest epoch, or ErrNoSession.
 	Current(ctx context.Context, k Key) (*Anchor, error)
 
-	// Append stores records and the blobs they refer to, durably on return.
+	// Append stores records and the blobs they refer to, durably on return: all
+	// or nothing. A blob comes with the first record that refers to it, or
+	// shortly before; a record whose blob is not there is refused with ErrNoBlob.
+	// Anchors are not appended but frozen.
+	//
+	// A record is known by its session, kind, id and attempt. One that was stored
+	// of late is not stored again; "of late" is the newest 32768 records at least.
 	Append(ctx context.Context, recs []Record, blobs []Blob) error
 
 	// Last returns the newest request record of a thread and the header record
@@ -69,7 +80,8 @@ type Blob struct {
 }
 
 // A Reader reads a log that another process may be writing. It is what the
-// command line works on.
+// command line works on. A function that is passed to it may take its time and
+// may call other methods of the Reader.
 type Reader interface {
 	// Sessions calls f with each session, newest anchor first, until f returns
 	// false. tenant and prefix of the session id select; both may be empty.
@@ -103,16 +115,18 @@ type SessionInfo struct {
 	LastTime time.Time `json:"last_time"` // latest stored record, or anchor
 }
 
-// Retention limits a log. Zero fields do not limit.
+// Retention limits a log. Zero fields do not limit, but see Live. Anchors go
+// with their session, all of them at once, so that its epochs count from 1.
 type Retention struct {
 	// MaxAge drops records older than it, and whole sessions whose latest
-	// record is older. Default 30 days.
+	// record is older. DefaultConfig: 30 days.
 	MaxAge time.Duration `yaml:"max_age"`
 	// MaxBytes drops the oldest records (never a live epoch's anchor) until the
 	// file is smaller. Default 0: no limit.
 	MaxBytes int64 `yaml:"max_bytes"`
 	// Live is how long after its last record an epoch counts as live; its
-	// anchor is not dropped before, whatever the other limits. Default 7 days.
+	// anchor is not dropped before, whatever the other limits. Here 0 is no
+	// licence: it means 7 days.
 	Live time.Duration `yaml:"live"`
 }
 

@@ -151,6 +151,28 @@ func TestQueueWritesMoreThanOneBatchHolds(t *testing.T) {
 	})
 }
 
+// What does not go into one batch must not wait for another Put.
+func TestQueueWritesTheRestOfABatch(t *testing.T) {
+	rest := func(opts logsink.QueueOptions) {
+		l := &fakeLog{delay: 100 * time.Millisecond}
+		queueTest(t, l, opts, func(t *testing.T, q *logsink.Queue) {
+			for i := range 8 {
+				q.Put(record(i))
+			}
+			time.Sleep(60 * time.Millisecond) // the first batch is being written
+			for i := range 5000 {
+				q.Put(record(8 + i))
+			}
+			time.Sleep(10 * time.Second)
+			if got := len(l.ids()); got != 5008 {
+				t.Errorf("stored %d with %+v, want 5008", got, opts)
+			}
+		})
+	}
+	rest(logsink.QueueOptions{Batch: 8, Every: time.Hour})
+	rest(logsink.QueueOptions{Batch: 100_000})
+}
+
 func TestI10_QueueIsBoundedByNumberAndBytes(t *testing.T) {
 	l := &fakeLog{fail: away}
 	queueTest(t, l, logsink.QueueOptions{Records: 5, Bytes: 100 << 10}, func(t *testing.T, q *logsink.Queue) {

@@ -100,6 +100,7 @@ func (t *tx) dropSessionPart(key []byte, cutoff int64) (d Dropped, done bool, er
 
 // dropAnchors takes out a session that has no pages.
 func (t *tx) dropAnchors(key []byte) error {
+	delete(t.sessions.rows, sessionKey(key))
 	digests, err := t.anchorBlobs(key)
 	if err != nil {
 		return err

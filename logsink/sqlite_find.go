@@ -161,8 +161,9 @@ func walkBack(ask asker, k Key, at int64, f func(*storedPage) (more bool, err er
 	return nil
 }
 
+// checkOwner also sees to it that a chain has an end.
 func (p *storedPage) checkOwner(k Key) error {
-	if !bytes.Equal(p.key, keyOf(k).bytes()) {
+	if !bytes.Equal(p.key, keyOf(k).bytes()) || p.prev >= p.id {
 		return damaged("page %d: it belongs to another session", p.id)
 	}
 	return nil

@@ -189,7 +189,7 @@ func (s *SQLite) pagesOf(ctx context.Context, k Key, from int64) ([]int64, error
 	const query = `WITH RECURSIVE chain (id, prev) AS (
 			SELECT id, prev FROM page WHERE id = ? AND id >= ?2
 			UNION ALL
-			SELECT p.id, p.prev FROM chain c JOIN page p ON p.id = c.prev WHERE p.id >= ?2
+			SELECT p.id, p.prev FROM chain c JOIN page p ON p.id = c.prev WHERE p.id >= ?2 AND p.id < c.id
 		) SELECT id, prev FROM chain`
 	var ids []int64
 	next := row.tail

@@ -50,13 +50,45 @@ func readSession(ask asker, k Key) (*sessionRow, error) {
 	return s, nil
 }
 
-// session reads the row of a session, or returns the one to be made.
+// session returns the row of a session, or the one to be made.
 func (t *tx) session(key sessionKey, of Key) (*sessionRow, error) {
+	if s := t.sessions.rows[key]; s != nil && s.of == of {
+		return s, nil
+	}
 	s, err := readSession(t.ask(), of)
 	if errors.Is(err, sql.ErrNoRows) {
 		return &sessionRow{key: key.bytes(), of: of, heads: newHeads()}, nil
 	}
 	return s, err
+}
+
+// A sessionCache holds the rows that this process wrote last. Reading a row
+// costs as much as writing it, and nobody else wrote it if the version of the
+// data, as SQLite counts the commits of others, is the same.
+type sessionCache struct {
+	version int64
+	rows    map[sessionKey]*sessionRow
+}
+
+// cachedMost bounds it; when it is full it starts anew.
+const cachedMost = 8192
+
+func (c *sessionCache) forget() { *c = sessionCache{} }
+
+// check forgets the rows if another connection wrote since the last check. It
+// must be asked inside a transaction that holds the write lock.
+func (c *sessionCache) check(t *conn) error {
+	var version int64
+	if err := t.row("PRAGMA data_version").Scan(&version); err != nil {
+		return err
+	}
+	if version != c.version || len(c.rows) >= cachedMost {
+		*c = sessionCache{version: version}
+	}
+	if c.rows == nil {
+		c.rows = map[sessionKey]*sessionRow{}
+	}
+	return nil
 }
 
 // saveSession writes the whole row.
@@ -68,6 +100,10 @@ func (t *tx) saveSession(s *sessionRow) error {
 		args = append(args, s.of.Tenant, s.of.Session)
 	}
 	_, err := t.exec(query, args...)
+	if err == nil {
+		s.there = true
+		t.sessions.rows[sessionKey(s.key)] = s
+	}
 	return err
 }
 
@@ -78,6 +114,9 @@ func (t *tx) saveTail(s *sessionRow) error {
 		return t.saveSession(s)
 	}
 	_, err := t.exec(`UPDATE session SET last = ?, tail = ?, heads = ?, sum = ? WHERE key = ?`, s.last, s.tail, []byte(s.heads), s.sum(), s.key)
+	if err == nil {
+		t.sessions.rows[sessionKey(s.key)] = s
+	}
 	return err
 }
 

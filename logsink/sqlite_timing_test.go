@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
@@ -104,15 +105,22 @@ func report(b *testing.B, before time.Duration, per int, what string) {
 	b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(b.N*per), "us/"+what)
 }
 
+// benchLog opens an empty log, or the one of this run that has -sessions.
 func benchLog(b *testing.B) *logsink.SQLite {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "log.db")
+	fill := *presentSessions > 0
+	if fill {
+		path = filepath.Join(os.TempDir(), fmt.Sprintf("preface-bench-%d-%d.db", os.Getpid(), *presentSessions))
+		_, err := os.Stat(path)
+		fill = err != nil
+	}
 	l, err := logsink.OpenSQLite(context.Background(), path, logsink.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { l.Close() })
-	if *presentSessions > 0 {
+	if fill {
 		addSessions(b, path, *presentSessions)
 	}
 	return l

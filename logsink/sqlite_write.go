@@ -25,10 +25,12 @@ type writer struct {
 	mu     sync.RWMutex
 	closed bool
 
-	// conn and recent are touched by the goroutine only, once it runs. conn is
-	// nil after a doubtful error, until the next batch opens a new one.
-	conn   *conn
-	recent recent
+	// These are touched by the goroutine only, once it runs. conn is nil after a
+	// doubtful error, until the next batch opens a new one. recent and sessions
+	// say what is in the file, and are forgotten when that is not sure.
+	conn     *conn
+	recent   recent
+	sessions sessionCache
 }
 
 // A job is one caller's part of a transaction.
@@ -41,8 +43,9 @@ type job struct {
 // A tx is the writer's transaction as one job sees it.
 type tx struct {
 	*conn
-	recent *recent
-	stored []recordID // by this job
+	recent   *recent
+	sessions *sessionCache
+	stored   []recordID // by this job
 }
 
 const (
@@ -176,6 +179,10 @@ func (w *writer) transact(batch []*job) (results []error, culprit int, err error
 	if err := w.begin(c); err != nil {
 		return nil, -1, err
 	}
+	if err := w.sessions.check(c); err != nil {
+		w.rollback(c)
+		return nil, -1, classify(err)
+	}
 	results = make([]error, len(batch))
 	for i, j := range batch {
 		results[i] = w.runOne(c, j)
@@ -223,6 +230,7 @@ func (w *writer) canWrite(c *conn) error {
 func (w *writer) rollback(c *conn) {
 	c.exec("ROLLBACK") // an error means that the library did it itself
 	w.recent.forget()
+	w.sessions.forget()
 }
 
 // runOne runs one job inside a savepoint, so that its error undoes only what it
@@ -231,7 +239,7 @@ func (w *writer) runOne(c *conn, j *job) error {
 	if j.ctx.Err() != nil {
 		return gone(j.ctx)
 	}
-	t := &tx{conn: c, recent: &w.recent}
+	t := &tx{conn: c, recent: &w.recent, sessions: &w.sessions}
 	if _, err := c.exec("SAVEPOINT job"); err != nil {
 		return classify(err)
 	}
@@ -241,6 +249,7 @@ func (w *writer) runOne(c *conn, j *job) error {
 	}
 	if err != nil {
 		w.recent.remove(t.stored)
+		clear(w.sessions.rows)
 		if _, undo := c.exec("ROLLBACK TO job"); undo != nil {
 			return classify(undo)
 		}
@@ -267,6 +276,7 @@ func (w *writer) connection() (*conn, error) {
 // drop lets go of a connection that is not trusted any more.
 func (w *writer) drop() {
 	w.recent.forget()
+	w.sessions.forget()
 	if w.conn != nil {
 		w.conn.close() // its error is of the kind that led here
 		w.conn = nil

@@ -91,7 +91,7 @@ func appendConcurrently(t testing.TB, b Backend) {
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
-			k := logsink.Key{Tenant: "t", Session: fmt.Sprintf("s%d", w%4)}
+			k := logsink.Key{Tenant: "t", Session: fmt.Sprintf("s%d", w/2%4)} // from both handles
 			for i := range each {
 				id := fmt.Sprintf("w%d-%d", w, i)
 				if err := handles[w%2].Append(t.Context(), []logsink.Record{Request(k, "main", id, "", i), Response(k, "main", id)}, nil); err != nil {
@@ -112,7 +112,7 @@ func appendConcurrently(t testing.TB, b Backend) {
 			t.Errorf("session %d has %d records, want %d", s, len(got), writers/4*each*2)
 		}
 		// One writer's records keep its order.
-		for w := s; w < writers; w += 4 {
+		for _, w := range []int{2 * s, 2*s + 1, 8 + 2*s, 8 + 2*s + 1} {
 			var mine []string
 			for _, id := range got {
 				if strings.Contains(id, fmt.Sprintf(" w%d-", w)) {
@@ -253,10 +253,16 @@ func blobsComeWithRecords(t testing.TB, b Backend) {
 	if got := recordIDs(t, r, alice); len(got) != 0 {
 		t.Errorf("Records after that = %v, want none", got)
 	}
-	// What was refused with it can be offered again.
-	appendAll(t, l, Request(alice, "main", "r0", "", 0))
-	if got := recordIDs(t, r, alice); !cmp.Equal(got, []string{"request r0"}) {
-		t.Errorf("Records after the other was offered again = %v, want r0", got)
+	// What was refused with it can be offered again, of the same session and of
+	// another.
+	if err := l.Append(t.Context(), []logsink.Record{Request(bob, "main", "b0", "", 0), h}, nil); err == nil {
+		t.Errorf("Append of a header without its blob beside another session succeeds")
+	}
+	for range 2 {
+		appendAll(t, l, Request(alice, "main", "r0", "", 0), Request(bob, "main", "b0", "", 0))
+	}
+	if got := append(recordIDs(t, r, alice), recordIDs(t, r, bob)...); !cmp.Equal(got, []string{"request r0", "request b0"}) {
+		t.Errorf("Records after the others were offered again = %v, want r0 and b0", got)
 	}
 	if _, err := r.ReadBlob(t.Context(), blob.Digest); !isErr(err, logsink.ErrNoBlob) {
 		t.Errorf("ReadBlob of an unknown one: %v, want ErrNoBlob", err)
