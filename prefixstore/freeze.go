@@ -43,6 +43,10 @@ func (s *Store) next(ctx context.Context, e *Epoch, w Want, r *Recipe) (*Epoch, 
 		}
 		return s.freeze(ctx, a)
 	}
+	if w.Bare != "" {
+		a.Decision, a.Why = logsink.Bare, w.Bare
+		return s.freeze(ctx, a)
+	}
 	if err := s.compose(ctx, a, w, r); err != nil {
 		return nil, err
 	}

@@ -69,7 +69,8 @@ func (s *Store) Remember(w Want, r *Recipe, why string) (*Epoch, bool) {
 	return e, true
 }
 
-// Bare freezes a new session as bare, for want of a prefix.
+// Bare is Find for a request whose epoch, if it begins one, goes without a
+// prefix, for want of one.
 func (s *Store) Bare(ctx context.Context, w Want, r *Recipe, why string) (*Epoch, error) {
 	w.Bare = why
 	return s.fly(ctx, w, r)

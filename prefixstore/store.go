@@ -72,8 +72,8 @@ type Want struct {
 	// Resume is the client's signal that the session was resumed, empty if
 	// none: "1", or a token that is new with each resume.
 	Resume string
-	// Bare decides, if this is the session's first request, that it goes
-	// without a prefix, and why.
+	// Bare decides, if the request begins an epoch, that it goes without a
+	// prefix, and why.
 	Bare string
 	// SignedHistory says that the request's history is signed together with
 	// what stood before it, so that a prefix can neither be added nor changed.

@@ -288,6 +288,13 @@ func TestResume(t *testing.T) {
 			t.Errorf("why %q, want signed_history", e.Why)
 		}
 	})
+	f("is bare for want of a prefix", func(t *testing.T, s *Store, r *Recipe) {
+		mustFind(t, s, want("s"), r)
+		e, err := s.Bare(t.Context(), resume("1", false), r, "compose_failed")
+		if err != nil || e.Number != 2 || e.Label() != "bare; compose_failed" {
+			t.Errorf("Bare = epoch %d %q, %v; want 2, bare; compose_failed", e.Number, e.Label(), err)
+		}
+	})
 	f("resuming what is not known begins it", func(t *testing.T, s *Store, r *Recipe) {
 		expect(t, mustFind(t, s, resume("1", false), r), 1, "composition 1")
 	})

@@ -41,7 +41,7 @@ func (s *Server) guardMeter(m *dialect.Meter) {
 func (r *relay) end(rep *dialect.Report) (end, detail string) {
 	gone := r.x.left.Load() || r.sendErr != nil
 	switch {
-	case rep.Error != "":
+	case rep.Error != "" && r.stream:
 		return logsink.EndError, rep.Error
 	case gone && !rep.Terminal && !r.ended:
 		if r.sendErr != nil && isTimeout(r.sendErr) {
@@ -56,7 +56,7 @@ func (r *relay) end(rep *dialect.Report) (end, detail string) {
 	case r.stream && r.meter != nil && !rep.Terminal && !rep.Blind:
 		return logsink.EndNoTerminal, ""
 	}
-	return logsink.EndComplete, ""
+	return logsink.EndComplete, rep.Error // of an error that was the whole answer
 }
 
 // conclude records a request that got no answer to relay.

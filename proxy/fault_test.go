@@ -389,6 +389,31 @@ func TestPolicyWhenContributorsFail(t *testing.T) {
 	}
 }
 
+// TestPolicyWhenContributorsFailAtAResume: the new epoch is bare; asking again
+// and again for one that cannot be composed was an endless loop.
+func TestPolicyWhenContributorsFailAtAResume(t *testing.T) {
+	root := t.TempDir()
+	name := filepath.Join(root, "AGENTS.md")
+	if err := os.WriteFile(name, []byte("rules"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, contributors(contrib.Config{Kind: "file", Paths: []string{"AGENTS.md"}, Root: root, Deadline: patience}))
+	expect := func(resume, prefix string) {
+		t.Helper()
+		r := b.post("/v1/messages", anthropicTurn, "x-claude-code-session-id", "s", "x-preface-resume", resume)
+		if r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("x-preface-prefix"), prefix) {
+			t.Errorf("resume %q: %d %q, want %q", resume, r.StatusCode, r.Header.Get("x-preface-prefix"), prefix)
+		}
+	}
+	expect("", "sha256:")
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	expect("1", "bare; compose_failed")
+	expect("", "bare; compose_failed")
+	b.verify()
+}
+
 // TestPolicyForUnreadableBodies: refused when enforced, else the very bytes.
 func TestPolicyForUnreadableBodies(t *testing.T) {
 	best, enforced := newBench(t), newBench(t, policy(Enforced))
