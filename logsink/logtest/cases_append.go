@@ -1,7 +1,6 @@
 package logtest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -168,125 +167,6 @@ func appendOddStrings(t testing.TB, b Backend) {
 			t.Errorf("Last(%.20q) = %v, %v; want %s", w.Thread(), q, err, w.ID())
 		}
 	}
-}
-
-// A caller whose time is over does not know what became of its record. It
-// offers it again, and it is there once.
-func unknownOutcome(t testing.TB, b Backend) {
-	l := b.Open(t)
-	var want []string
-	for i := range 60 {
-		id := fmt.Sprintf("r%d", i)
-		recs := []logsink.Record{Request(alice, "main", id, "", i), Response(alice, "main", id)}
-		want = append(want, "request "+id, "response "+id)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- l.Append(ctx, recs, nil) }()
-		for range i % 20 { // cancel at many points of its way
-			Yield()
-		}
-		cancel()
-		if err := <-done; err != nil && !errors.Is(err, logsink.ErrUnavailable) {
-			t.Fatalf("Append with its time over: %v, want ErrUnavailable", err)
-		}
-		appendAll(t, l, recs...)
-	}
-	if got := recordIDs(t, b.Reader(t), alice); !cmp.Equal(got, want) {
-		t.Errorf("Records differ (-want +got):\n%s", cmp.Diff(want, got))
-	}
-	for i := range 30 {
-		k := logsink.Key{Tenant: "t", Session: fmt.Sprint(i)}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan *logsink.Anchor, 1)
-		go func() {
-			a, _ := l.Freeze(ctx, Anchor(k, 1, "first"))
-			done <- a
-		}()
-		for range i % 10 {
-			Yield()
-		}
-		cancel()
-		first := <-done
-		second := freeze(t, l, Anchor(k, 1, "second"))
-		if first != nil {
-			sameAnchor(t, second, first)
-		}
-		sameAnchor(t, current(t, l, k), second)
-	}
-}
-
-func cancelReturns(t testing.TB, b Backend) {
-	l := b.Open(t)
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	f := func(op string, err error) {
-		t.Helper()
-		if !errors.Is(err, logsink.ErrUnavailable) || !errors.Is(err, context.Canceled) {
-			t.Errorf("%s with a cancelled context: %v, want ErrUnavailable and context.Canceled", op, err)
-		}
-	}
-	_, err := l.Freeze(gone, Anchor(alice, 1, "text"))
-	f("Freeze", err)
-	f("Append", l.Append(gone, []logsink.Record{Request(alice, "main", "r1", "", 1)}, nil))
-	f("EndEpoch", l.EndEpoch(gone, alice, 1))
-	_, err = l.Current(gone, alice)
-	f("Current", err)
-	_, _, err = l.Last(gone, alice, "main")
-	f("Last", err)
-	_, _, err = l.Find(gone, alice.Tenant, []string{"00"})
-	f("Find", err)
-	_, _, err = l.Ended(gone, 0)
-	f("Ended", err)
-	_, err = l.Secret(gone, "name")
-	f("Secret", err)
-	freeze(t, l, Anchor(alice, 1, "text")) // and all is well after
-}
-
-// Invariant 4.
-func blobsComeWithRecords(t testing.TB, b Backend) {
-	l := b.Open(t)
-	r := b.Reader(t)
-	h, blob := Header(alice, "main", "h1", strings.Repeat("system text ", 10_000))
-	if err := l.Append(t.Context(), []logsink.Record{Request(alice, "main", "r0", "", 0), h}, nil); !isErr(err, logsink.ErrNoBlob) || errors.Is(err, logsink.ErrUnavailable) {
-		t.Errorf("Append of a header without its blob: %v, want ErrNoBlob", err)
-	}
-	if got := recordIDs(t, r, alice); len(got) != 0 {
-		t.Errorf("Records after that = %v, want none", got)
-	}
-	// What was refused with it can be offered again, of the same session and of
-	// another.
-	if err := l.Append(t.Context(), []logsink.Record{Request(bob, "main", "b0", "", 0), h}, nil); err == nil {
-		t.Errorf("Append of a header without its blob beside another session succeeds")
-	}
-	for range 2 {
-		appendAll(t, l, Request(alice, "main", "r0", "", 0), Request(bob, "main", "b0", "", 0))
-	}
-	if got := append(recordIDs(t, r, alice), recordIDs(t, r, bob)...); !cmp.Equal(got, []string{"request r0", "request b0"}) {
-		t.Errorf("Records after the others were offered again = %v, want r0 and b0", got)
-	}
-	if _, err := r.ReadBlob(t.Context(), blob.Digest); !isErr(err, logsink.ErrNoBlob) {
-		t.Errorf("ReadBlob of an unknown one: %v, want ErrNoBlob", err)
-	}
-	wrong := logsink.Blob{Digest: blob.Digest, Bytes: []byte("other")}
-	if err := l.Append(t.Context(), nil, []logsink.Blob{wrong}); err == nil {
-		t.Errorf("Append of a blob with another's digest succeeds")
-	}
-	appendBlobs(t, l, nil, []logsink.Blob{blob}) // ahead of its record
-	appendAll(t, l, h)
-	h2, _ := Header(bob, "main", "h2", string(blob.Bytes))
-	appendBlobs(t, l, []logsink.Record{h2}, []logsink.Blob{blob, blob})
-	nothing := logsink.Blob{Digest: logsink.Sum(nil)}
-	appendBlobs(t, l, nil, []logsink.Blob{nothing})
-	for _, want := range []logsink.Blob{blob, nothing} {
-		got, err := r.ReadBlob(t.Context(), want.Digest)
-		if err != nil || string(got) != string(want.Bytes) {
-			t.Errorf("ReadBlob(%s) = %.20q, %v; want %.20q", want.Digest, got, err, want.Bytes)
-		}
-	}
-	// A part whose bytes were not captured needs no blob.
-	h3, _ := Header(alice, "main", "h3", "not captured")
-	h3.Header.Parts[0].Stored = false
-	appendAll(t, l, h3)
 }
 
 func appendAll(t testing.TB, l logsink.Log, recs ...logsink.Record) {
