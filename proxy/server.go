@@ -45,7 +45,7 @@ type Server struct {
 	http     *fasthttp.Server
 	watch    *wire.Watcher
 	threads  *threads
-	guard    *listener // set by Serve
+	guard    atomic.Pointer[listener] // set by Serve
 
 	current      atomic.Pointer[generation]
 	inFlight     atomic.Int64
@@ -117,8 +117,9 @@ func (s *Server) gauges() {
 
 // Serve serves a listener until Shutdown. It owns ln.
 func (s *Server) Serve(ln net.Listener) error {
-	s.guard = &listener{Listener: ln, watch: s.watch, idle: s.current.Load().cfg.Timeouts.ClientWrite, conns: map[*wire.Conn]struct{}{}}
-	return s.http.Serve(s.guard)
+	guard := &listener{Listener: ln, watch: s.watch, idle: s.current.Load().cfg.Timeouts.ClientWrite, conns: map[*wire.Conn]struct{}{}}
+	s.guard.Store(guard)
+	return s.http.Serve(guard)
 }
 
 // Reload replaces the configuration, all or nothing. Requests under way keep
@@ -146,12 +147,13 @@ func (s *Server) Drain() { s.draining.Store(true) }
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	failpoint.Hit(failpoint.Draining)
-	if s.guard != nil {
-		s.guard.closeUnused()
+	guard := s.guard.Load()
+	if guard != nil {
+		guard.closeUnused()
 	}
 	err := s.http.ShutdownWithContext(ctx)
-	if err != nil && s.guard != nil {
-		s.guard.cutAll()
+	if err != nil && guard != nil {
+		guard.cutAll()
 		s.settle()
 	}
 	for _, up := range s.current.Load().ups {
