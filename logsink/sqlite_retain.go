@@ -125,9 +125,10 @@ func (rt *retaining) excess() (int64, error) {
 // dropPages drops most of the oldest pages, fewer if there is one that is not
 // older than the cutoff, and returns how many. Clocks may differ a little between
 // pages; then a page waits for the one before it.
-func (rt *retaining) dropPages(cutoff, most int64) (n int, err error) {
+func (rt *retaining) dropPages(cutoff, most int64) (int, error) {
+	var n int
 	var records int64
-	err = rt.s.do(rt.ctx, func(t *tx) error {
+	err := rt.s.do(rt.ctx, func(t *tx) error {
 		pages, err := t.oldestPages(cutoff, min(most, dropPagesAtOnce))
 		if err != nil {
 			return err
@@ -141,10 +142,11 @@ func (rt *retaining) dropPages(cutoff, most int64) (n int, err error) {
 		}
 		return nil
 	})
-	if err == nil {
-		rt.dropped.Records += records
+	if err != nil {
+		return 0, err // if ctx ended, the writer may still be at it
 	}
-	return n, err
+	rt.dropped.Records += records
+	return n, nil
 }
 
 // dropSessions drops the sessions whose latest record is older than the cutoff,
@@ -218,9 +220,12 @@ func (rt *retaining) orphans() error {
 			n, err = t.dropOrphans(rt.now - int64(orphanAge))
 			return err
 		})
+		if err != nil {
+			return err // if ctx ended, the writer may still be at it
+		}
 		rt.dropped.Blobs += n
-		if err != nil || n < dropBlobsAtOnce {
-			return err
+		if n < dropBlobsAtOnce {
+			return nil
 		}
 	}
 }
