@@ -94,6 +94,19 @@ func (t *tx) refBlob(d Digest) error {
 	return fmt.Errorf("%w: %s, which a record refers to; it must come with the record or before it", ErrNoBlob, d)
 }
 
+// shareBlob stores a blob that is not there, and counts one more reference. Most
+// openers are there: many sessions share them.
+func (t *tx) shareBlob(b Blob) error {
+	err := t.refBlob(b.Digest)
+	if !errors.Is(err, ErrNoBlob) {
+		return err
+	}
+	if err := t.putBlob(b.Digest, b.Bytes); err != nil {
+		return err
+	}
+	return t.refBlob(b.Digest)
+}
+
 // unrefBlob takes one reference back. With the last one the blob may go at
 // once, unless it is offered again.
 func (t *tx) unrefBlob(d Digest) error {

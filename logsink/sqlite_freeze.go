@@ -53,10 +53,7 @@ func (f *freezing) run(t *tx, known *interned) error {
 		return damaged("session %q: its anchor of epoch %d is gone", f.brief.Session, f.brief.Epoch)
 	}
 	for i := range f.blobs {
-		if err := t.putBlob(f.blobs[i].Digest, f.blobs[i].Bytes); err != nil {
-			return err
-		}
-		if err := t.refBlob(f.blobs[i].Digest); err != nil {
+		if err := t.shareBlob(f.blobs[i]); err != nil {
 			return err
 		}
 	}

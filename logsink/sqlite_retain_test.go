@@ -103,3 +103,36 @@ func TestRetainShrinksTheFile(t *testing.T) {
 		t.Errorf("the file has %d bytes after all was dropped, it had %d when it was empty", got, empty)
 	}
 }
+
+// Ten thousand sessions with one opener hold its bytes once, on the disk and in
+// memory.
+func TestAnOpenerIsHeldOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	l := openLog(t, path)
+	rng := rand.New(rand.NewPCG(15, 16))
+	opener := fmt.Sprintf("%x", incompressible(rng, 64<<10).Bytes)
+	const n = 60
+	for i := range n {
+		if _, err := l.Freeze(t.Context(), logtest.Anchor(logsink.Key{Tenant: "t", Session: fmt.Sprint(i)}, 1, opener)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Close()
+	if size := len(readFile(t, path)); size > 6*len(opener) { // messages and two renderings
+		t.Errorf("%d sessions with an opener of %d bytes take %d bytes", n, len(opener), size)
+	}
+	l = openLog(t, path)
+	var first *logsink.Anchor
+	for i := range n {
+		a, err := l.Current(t.Context(), logsink.Key{Tenant: "t", Session: fmt.Sprint(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = a
+		}
+		if &a.Renderings[0].Bytes[0] != &first.Renderings[0].Bytes[0] || &a.Messages[0] != &first.Messages[0] {
+			t.Fatalf("session %d has a copy of the opener of its own", i)
+		}
+	}
+}

@@ -82,3 +82,36 @@ func cancelReturns(t testing.TB, b Backend) {
 	f("Secret", err)
 	freeze(t, l, Anchor(alice, 1, "text")) // and all is well after
 }
+
+// What a call is at when its time is over goes on without its caller: they must
+// share nothing, which the race detector sees.
+func cancelledCalls(t testing.TB, b Backend) {
+	l := b.Open(t)
+	for i := range 40 {
+		k := logsink.Key{Tenant: "t", Session: fmt.Sprint(i)}
+		aged(t, l, k, 40*day, fmt.Sprintf("system %d", i%3))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			_, err := l.Retain(ctx, logsink.Retention{MaxAge: 30 * day, MaxBytes: 1})
+			_, again := l.Secret(ctx, fmt.Sprintf("secret %d", i))
+			done <- errors.Join(err, again, l.EndEpoch(ctx, k, i))
+		}()
+		for range i % 12 {
+			Yield()
+		}
+		cancel()
+		if err := <-done; err != nil && !errors.Is(err, logsink.ErrUnavailable) {
+			t.Fatalf("calls with their time over: %v, want ErrUnavailable", err)
+		}
+	}
+	if d := retain(t, l, logsink.Retention{MaxAge: 30 * day}); d.Sessions > 40 {
+		t.Errorf("Retain in the end dropped %+v, want 40 sessions at most", d)
+	}
+	if err := b.Reader(t).Sessions(t.Context(), "", "", func(s logsink.SessionInfo) bool {
+		t.Errorf("session %q is left", s.Session)
+		return true
+	}); err != nil {
+		t.Error(err)
+	}
+}

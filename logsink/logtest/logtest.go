@@ -46,6 +46,7 @@ var cases = []testCase{
 	{"AppendOddStrings", appendOddStrings},
 	{"UnknownOutcomeIsStoredOnce", unknownOutcome},
 	{"CancelReturns", cancelReturns},
+	{"CancelledCallsShareNothing", cancelledCalls},
 	{"BlobsComeWithRecords", blobsComeWithRecords},
 	{"Last", last},
 	{"LastOfManyThreads", lastOfManyThreads},
