@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 //	request [NAME=VALUE]… PATH FILE  POST a file to it; prints status, x-preface headers, body
 //	operate METHOD PATH [NAME=VALUE]…  ask its operators' listener; prints status and body
 //	until PATTERN prog [args]  run prog again and again until its stdout matches
-//	follow PATTERN prog [args] run prog until a line of its output matches, then end it
+//	follow PATTERN prog [args] start prog; returns when its output matches
+//	followed PATTERN           wait until that output matches, and end it; prints all of it
 //	stream [NAME=VALUE]… PATH FILE  post a file; returns when the answer has begun
 //	[!] finished PATTERN       that answer ends cleanly and matches; with ! it is cut
 //	sent PATTERN               the body that the provider got last matches
@@ -58,7 +59,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"provider": startProvider, "fault": setFault, "serve": startServe, "refused": serveRefused, "signal": sendSignal, "await": awaitLine,
-			"halt": haltServe, "request": request, "operate": operate, "until": until, "follow": follow, "sent": sent,
+			"halt": haltServe, "request": request, "operate": operate, "until": until, "follow": follow, "followed": followed, "sent": sent,
 			"stream": startStream, "finished": finished, "append": appendTo, "patch": patch, "lock": lock, "occupy": occupy,
 		},
 	})
@@ -85,6 +86,7 @@ type stage struct {
 	provider *provider.Provider
 	proxy    *process
 	stream   *stream
+	followed *process
 }
 
 func stageOf(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }
@@ -254,6 +256,13 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 func follow(ts *testscript.TestScript, neg bool, args []string) {
 	require(ts, !neg && len(args) >= 2, "follow PATTERN prog [args]")
 	p := startProcess(ts, nil, args[1], args[2:]...)
+	p.await(ts, &p.stdout, regexp.MustCompile(`(?m)`+args[0]))
+	stageOf(ts).followed = p
+}
+
+func followed(ts *testscript.TestScript, neg bool, args []string) {
+	require(ts, !neg && len(args) == 1, "followed PATTERN")
+	p := stageOf(ts).followed
 	p.await(ts, &p.stdout, regexp.MustCompile(`(?m)`+args[0]))
 	ts.Check(p.cmd.Process.Signal(os.Interrupt))
 	ts.Check(p.wait())
