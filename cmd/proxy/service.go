@@ -126,6 +126,16 @@ func (v *service) openOperators(ctx context.Context) (err error) {
 	return nil
 }
 
+// openAgents takes the address for agents. The server closes it too, unless it
+// is stopped before it has begun to serve.
+func (v *service) openAgents(ctx context.Context) (err error) {
+	if v.agents, err = listen(ctx, "listen", v.started.Listen); err != nil {
+		return err
+	}
+	v.opens("agents", func(context.Context) error { return ignoreClosed(v.agents.Close()) })
+	return nil
+}
+
 func (v *service) openServer(ctx context.Context) (err error) {
 	v.server, err = proxy.New(ctx, v.started.setup(), proxy.Deps{
 		Log: v.logs, Queue: v.queue, Sync: v.started.Log.Requests == logsink.RequestsSync, Store: v.store,
@@ -136,16 +146,6 @@ func (v *service) openServer(ctx context.Context) (err error) {
 	}
 	v.opens(partServer, v.server.Shutdown)
 	v.metrics()
-	return nil
-}
-
-// openAgents takes the address for agents. The server closes it too, unless it
-// is stopped before it has begun to serve.
-func (v *service) openAgents(ctx context.Context) (err error) {
-	if v.agents, err = listen(ctx, "listen", v.started.Listen); err != nil {
-		return err
-	}
-	v.opens("agents", func(context.Context) error { return ignoreClosed(v.agents.Close()) })
 	return nil
 }
 
