@@ -50,11 +50,8 @@ func demo(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// run plays the script three times: through a proxy, without an opener, and with
-// one that the agents make anew for each request. Each has a provider of its
-// own, so that none finds another's cache warm.
+// run plays in a folder of its own, which it leaves only if told to.
 func (f *demoFlags) run(ctx context.Context, stderr io.Writer) (r *demoResult, err error) {
-	began := time.Now()
 	dir, err := os.MkdirTemp("", "preface-demo-")
 	if err != nil {
 		return nil, err
@@ -64,27 +61,35 @@ func (f *demoFlags) run(ctx context.Context, stderr io.Writer) (r *demoResult, e
 	}
 	tell := &narrator{w: stderr, verbose: f.verbose, live: isTerminal(stderr)}
 	defer tell.clear()
+	if r, _, err = playDemo(ctx, dir, tell); err == nil && f.keep {
+		r.Folder = dir
+	}
+	return r, err
+}
 
+// playDemo plays the script three times: through a proxy, without an opener, and
+// with one that the agents make anew for each request. Each time has a provider
+// of its own, so that none finds another's cache warm.
+func playDemo(ctx context.Context, dir string, tell *narrator) (*demoResult, *evidence, error) {
+	began := time.Now()
 	seen, err := playThrough(ctx, dir, tell)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	direct, err := playAlone(ctx, "without an opener", nil, tell)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	volatile, err := playAlone(ctx, "with a volatile opener", seen.volatileOpener, tell)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if r, err = newDemoResult(seen, direct, volatile); err != nil {
-		return nil, err
-	}
-	if f.keep {
-		r.Folder = dir
+	r, err := newDemoResult(seen, direct, volatile)
+	if err != nil {
+		return nil, nil, err
 	}
 	r.Took = time.Since(began).Round(10 * time.Millisecond).Seconds()
-	return r, nil
+	return r, seen, nil
 }
 
 // A narrator tells how far the demo is: on a terminal in one line that is

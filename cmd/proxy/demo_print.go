@@ -38,16 +38,16 @@ func section(w io.Writer, heading string, flags uint) *tabwriter.Writer {
 
 func (r *demoResult) printSessions(w io.Writer) {
 	t := section(w, "What each session was given, right after its system prompt", 0)
-	fmt.Fprintln(t, "  SESSION\tDIALECT\tEPOCH\tBEGAN\tPREFIX\tSIZE\tCARRIED BY\tBECAUSE")
+	fmt.Fprintln(t, "  SESSION\tDIALECT\tEPOCH\tPREFIX\tSIZE\tREQUESTS\tHOW IT CAME")
 	for _, s := range r.Sessions {
 		name, dialect := s.Name, s.Dialect
 		for i, e := range s.Epochs {
-			fmt.Fprintf(t, "  %s\t%s\t%d\t%s\t%s\t%s\t%d of %d requests\t%s\n", name, dialect, e.Epoch, e.Reason, e.given(), e.size(), e.Carried, e.Requests, e.because(s.Epochs[:i]))
+			fmt.Fprintf(t, "  %s\t%s\t%d %s\t%s\t%s\t%d of %d\t%s\n", name, dialect, e.Epoch, e.Reason, e.given(), e.size(), e.Carried, e.Requests, e.origin(s.Epochs[:i]))
 			name, dialect = "", ""
 		}
 	}
 	_ = t.Flush()
-	fmt.Fprintln(w, "\n  Titles and counts of fragments carry no prefix: it would cost and help nobody.")
+	fmt.Fprintln(w, "\n  REQUESTS are those that carried the prefix, of all. Titles and counts of fragments carry none:\n  it would cost and help nobody.")
 }
 
 func (e *demoEpoch) given() string {
@@ -64,8 +64,8 @@ func (e *demoEpoch) size() string {
 	return grouped(int64(e.Bytes)) + " B"
 }
 
-// because says in words what an epoch's prefix comes from.
-func (e *demoEpoch) because(before []demoEpoch) string {
+// origin says in words where an epoch's prefix comes from.
+func (e *demoEpoch) origin(before []demoEpoch) string {
 	switch {
 	case e.Why == "signed_history":
 		return "kept: the history is signed with it"
@@ -74,7 +74,7 @@ func (e *demoEpoch) because(before []demoEpoch) string {
 	case len(before) == 0:
 		return "composed at the first request"
 	case e.changes(before):
-		return "composed anew: AGENTS.md and policy changed"
+		return "composed anew from what had changed"
 	}
 	return "composed anew, to the same"
 }

@@ -16,10 +16,10 @@ func (p *demoPromise) breaks(format string, args ...any) {
 	p.Broken = append(p.Broken, fmt.Sprintf(format, args...))
 }
 
-// judged are the promises that the demo can judge, each with its verdict. I7
-// (cancel) and I10 (bounds) take faults that it does not make.
-func (e *evidence) judged() []*demoPromise {
-	all := []*demoPromise{
+// demoPromises are the promises that the demo can judge. I7 (cancel) and I10
+// (bounds) take faults that it does not make.
+func demoPromises() []*demoPromise {
+	return []*demoPromise{
 		{ID: "run", Name: "agents unharmed", judge: judgeAgents},
 		{ID: "I1", Name: "logged before wire", judge: judgeLogged},
 		{ID: "I2", Name: "frozen", judge: judgeFrozen},
@@ -33,10 +33,6 @@ func (e *evidence) judged() []*demoPromise {
 		{ID: "I12", Name: "no secret", judge: judgeNoSecret},
 		{ID: "I13", Name: "absence is canonical", judge: judgeAbsence},
 	}
-	for _, p := range all {
-		p.judge(e, p)
-	}
-	return all
 }
 
 // judgeAgents: every agent came to the end of its script. A prefix that changed

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/seed-9236c7ca/preface/bench/agent"
 	"github.com/seed-9236c7ca/preface/bench/provider"
@@ -55,18 +55,29 @@ func judgeAnswers(e *evidence, p *demoPromise) {
 		if c.Status != x.Status || !bytes.Equal(c.Answer, want) {
 			p.breaks("%s was answered %d with %d bytes, the provider sent %d with %d", c.ID, c.Status, len(c.Answer), x.Status, len(want))
 		}
-		for name, values := range headOf(x) {
-			if strings.HasPrefix(strings.ToLower(name), "x-ratelimit") || strings.HasSuffix(strings.ToLower(name), "request-id") {
-				if got := c.Header.Get(name); got != values[0] {
-					p.breaks("%s was answered with %s %q, the provider sent %q", c.ID, name, got, values[0])
-				}
-			}
+		for _, name := range changedHeaders(c, x) {
+			p.breaks("%s was answered with %s %q, the provider sent %q", c.ID, name, c.Header.Values(name), headOf(x).Values(name))
 		}
-		if (c.response.End != logsink.EndComplete) != (c.Err != nil) {
+		if c.Status == 200 && (c.response.End == logsink.EndComplete) != (c.Err == nil) {
 			p.breaks("%s ended as %q in the log, for its agent with %v", c.ID, c.response.End, c.Err)
 		}
 	}
 	p.Looked = fmt.Sprintf("%s passed on byte for byte, less %s that nobody had asked for", plural(len(e.calls), "answer"), plural(hidden, "usage chunk"))
+}
+
+// changedHeaders names the headers that the provider sent and the agent got
+// otherwise, but for those of one connection.
+func changedHeaders(c *sighting, x *provider.Exchange) (names []string) {
+	for name, values := range headOf(x) {
+		switch name {
+		case "Connection", "Transfer-Encoding", "Content-Length":
+		default:
+			if !slices.Equal(c.Header.Values(name), values) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // asksUsage reports whether the proxy had the stream tell usage.

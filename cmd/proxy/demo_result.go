@@ -72,8 +72,9 @@ func newDemoCost(direct, preface, volatile bill) demoCost {
 func ratio(a, b bill) float64 { return math.Round(1000*a.USD/b.USD) / 1000 }
 
 func newDemoResult(e *evidence, direct, volatile *performance) (*demoResult, error) {
-	r := &demoResult{Events: demoEvents, Promises: e.judged(), Verify: e.verified, Held: true}
+	r := &demoResult{Events: demoEvents, Promises: demoPromises(), Verify: e.verified, Held: true}
 	for _, p := range r.Promises {
+		p.judge(e, p)
 		r.Held = r.Held && len(p.Broken) == 0
 	}
 	var bills [3]map[string]bill

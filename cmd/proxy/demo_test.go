@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,25 +21,24 @@ import (
 // TestDemo plays once and then spoils what was seen, one thing at a time: each
 // promise has to break by what breaks it.
 func TestDemo(t *testing.T) {
-	tell := &narrator{w: io.Discard}
-	seen, err := playThrough(t.Context(), t.TempDir(), tell)
-	if err != nil {
-		t.Fatal(err)
-	}
-	direct, err := playAlone(t.Context(), "direct", nil, tell)
-	if err != nil {
-		t.Fatal(err)
-	}
-	volatile, err := playAlone(t.Context(), "volatile", seen.volatileOpener, tell)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := newDemoResult(seen, direct, volatile)
+	r, seen, err := playDemo(t.Context(), t.TempDir(), &narrator{w: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Run("Result", func(t *testing.T) { testDemoResult(t, r) })
 	t.Run("Spoiled", func(t *testing.T) { testSpoiled(t, seen) })
+}
+
+func TestDemoLeavesNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := new(demoFlags).run(ctx, io.Discard); err == nil {
+		t.Error("run after the end = nil, want an error")
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
 }
 
 func testDemoResult(t *testing.T, r *demoResult) {
@@ -56,6 +58,10 @@ func testDemoResult(t *testing.T, r *demoResult) {
 		case strings.HasPrefix(s.Name, "claude") && (refused == nil || refused.Status != 400 || !strings.Contains(refused.Message, "bound to a different conversation")):
 			t.Errorf("%s with a volatile opener was refused with %+v, want its thinking to be", s.Name, refused)
 		}
+	}
+	told, err := json.Marshal(r)
+	if err != nil || !bytes.Contains(told, []byte(`"held":true`)) || !bytes.Contains(told, []byte(`"id":"I12","name":"no secret","looked":"`)) {
+		t.Errorf("as JSON it is %s, %v", told, err)
 	}
 	r.Held, r.Promises[2].Broken = false, slices.Repeat([]string{"this"}, maxBroken+2)
 	b.Reset()
@@ -154,23 +160,27 @@ func testSpoiled(t *testing.T, e *evidence) {
 		}},
 	} {
 		undo := test.spoil()
-		if got := brokenIn(e.judged()); !slices.Contains(got, test.breaks) {
-			t.Errorf("%s: broken %v, want %s", test.name, got, test.breaks)
+		if broken(e, test.breaks) == nil {
+			t.Errorf("%s: %s held, want it broken", test.name, test.breaks)
 		}
 		undo()
 	}
-	if got := brokenIn(e.judged()); got != nil {
-		t.Errorf("unspoiled again: broken %v, want none", got)
+	for _, p := range demoPromises() {
+		if got := broken(e, p.ID); got != nil {
+			t.Errorf("unspoiled again: %s is broken: %v", p.ID, got)
+		}
 	}
 }
 
-func brokenIn(all []*demoPromise) (ids []string) {
-	for _, p := range all {
-		if len(p.Broken) > 0 {
-			ids = append(ids, p.ID)
+// broken is what breaks one promise.
+func broken(e *evidence, id string) []string {
+	for _, p := range demoPromises() {
+		if p.ID == id {
+			p.judge(e, p)
+			return p.Broken
 		}
 	}
-	return ids
+	panic("no promise is " + id)
 }
 
 func TestInsertedInto(t *testing.T) {
