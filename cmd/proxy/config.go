@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -81,6 +82,9 @@ func defaultConfig() config {
 
 // validate says what is wrong with a configuration that has its defaults.
 func (c *config) validate() error {
+	if c.Listen == "" || c.Admin == "" { // to the system that is any port of every address
+		return errors.New("listen and admin must not be empty; leave them out for the default, or set admin to off")
+	}
 	if err := c.Config.Validate(); err != nil {
 		return err
 	}
