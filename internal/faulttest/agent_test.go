@@ -66,6 +66,7 @@ type session struct {
 	history []string // messages as JSON
 	left    int      // turns
 	header  []string // further headers, names and values in turn
+	shape   shape    // how much each of its questions is, if not little
 }
 
 // body returns the next turn's body and where its slot is.
@@ -78,7 +79,12 @@ func (s *session) body() (body []byte, slot int) {
 }
 
 // ask adds the user's next message.
-func (s *session) ask(text string) { s.history = append(s.history, fmt.Sprintf(s.user, text)) }
+func (s *session) ask(text string) {
+	if n := len(s.shape) - s.left; n >= 0 && n < len(s.shape) {
+		text += " " + strings.Repeat("words and more words ", s.shape[n]/21)
+	}
+	s.history = append(s.history, fmt.Sprintf(s.user, text))
+}
 
 // hear adds the assistant's answer, and the user's next message.
 func (s *session) hear(answer []byte) {
@@ -104,12 +110,14 @@ type try struct {
 	body []byte
 	slot int
 
-	requestID  string
-	retryAfter string
-	prefix     string // x-preface-prefix
-	status     int
-	answer     []byte
-	err        error
+	requestID   string
+	retryAfter  string
+	shouldRetry string
+	prefix      string // x-preface-prefix
+	status      int
+	answer      []byte
+	err         error
+	judged      bool // it is whole; the answer is gone
 }
 
 var tryCount atomic.Int64
@@ -123,13 +131,12 @@ func (s *session) newTry(life int) *try {
 // tryHeader carries a try's id to the provider.
 const tryHeader = "X-Try"
 
-// send sends the try and reads what comes. It is sent once, whatever happens:
-// the body cannot be read a second time.
-func (t *try) send(c *http.Client, base string) {
+// request is the try as a request. Its body cannot be read a second time, so it
+// is sent once, whatever happens.
+func (t *try) request(base string) (*http.Request, error) {
 	req, err := http.NewRequest("POST", base+t.of.path, io.NopCloser(bytes.NewReader(t.body)))
 	if err != nil {
-		t.err = err
-		return
+		return nil, err
 	}
 	req.ContentLength = int64(len(t.body))
 	for name, value := range map[string]string{tryHeader: t.id, "x-api-key": t.of.key, t.of.idHeader: t.of.id, "content-type": "application/json"} {
@@ -138,6 +145,16 @@ func (t *try) send(c *http.Client, base string) {
 	for i := 0; i+1 < len(t.of.header); i += 2 {
 		req.Header.Set(t.of.header[i], t.of.header[i+1])
 	}
+	return req, nil
+}
+
+// send sends the try and reads what comes.
+func (t *try) send(c *http.Client, base string) {
+	req, err := t.request(base)
+	if err != nil {
+		t.err = err
+		return
+	}
 	resp, err := c.Do(req)
 	if err != nil {
 		t.err = err
@@ -145,7 +162,8 @@ func (t *try) send(c *http.Client, base string) {
 	}
 	defer resp.Body.Close()
 	t.status, t.requestID = resp.StatusCode, resp.Header.Get("x-preface-request")
-	t.retryAfter, t.prefix = resp.Header.Get("retry-after"), resp.Header.Get("x-preface-prefix")
+	t.retryAfter, t.shouldRetry = resp.Header.Get("retry-after"), resp.Header.Get("x-should-retry")
+	t.prefix = resp.Header.Get("x-preface-prefix")
 	t.answer, t.err = io.ReadAll(resp.Body)
 }
 
@@ -154,6 +172,9 @@ func (t *try) looksWhole() bool { return t.err == nil && t.status == 200 }
 
 // isWhole reports whether the answer is one.
 func (t *try) isWhole() bool {
+	if t.judged {
+		return true
+	}
 	if t.of.stream {
 		return bytes.Contains(t.answer, []byte(t.of.last))
 	}

@@ -11,9 +11,16 @@ import (
 // all, with the same body, by whoever comes next: as agents do, and as they do
 // when there is another proxy.
 type crew struct {
-	st   *stage
-	name string // begins the ids of its sessions
-	sent atomic.Int64
+	st     *stage
+	name   string   // begins the ids of its sessions
+	header []string // that its requests have, names and values in turn
+	// patient agents think between turns and go on after any failure; shapes
+	// say how much they talk.
+	patient bool
+	shapes  []shape
+
+	more         atomic.Bool // new sessions are begun
+	sent, failed atomic.Int64
 
 	mu   sync.Mutex // guards the following
 	made int
@@ -24,7 +31,7 @@ type crew struct {
 const turnsEach = 4
 
 // next takes a session that waits for its turn, or makes one if that is wanted.
-func (c *crew) next(more bool) *session {
+func (c *crew) next() *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.idle) > 0 {
@@ -32,7 +39,7 @@ func (c *crew) next(more bool) *session {
 		c.idle = c.idle[1:]
 		return s
 	}
-	if !more {
+	if !c.more.Load() {
 		return nil
 	}
 	c.made++
@@ -43,9 +50,13 @@ func (c *crew) next(more bool) *session {
 func (c *crew) make(n int) *session {
 	s := &session{
 		form: forms[n%len(forms)], id: fmt.Sprintf("%s-%04d", c.name, n), key: fmt.Sprint("sk-test-", n%2),
-		stream: n/len(forms)%2 == 0, left: turnsEach,
+		stream: n/len(forms)%2 == 0, left: turnsEach, header: c.header,
 	}
-	s.ask(fmt.Sprint("hello from ", s.id))
+	if len(c.shapes) > 0 {
+		s.shape = c.shapes[n%len(c.shapes)]
+		s.left = len(s.shape)
+	}
+	s.ask("hello from " + s.id)
 	return s
 }
 
@@ -62,31 +73,24 @@ func (c *crew) done(s *session, t *try) {
 }
 
 // work has n agents busy with a proxy, until it dies or, if no more sessions are
-// to be begun, those that were are through. It returns how many agents saw a
-// request fail.
-func (c *crew) work(p *child, n, life int, more bool) (failed int) {
+// to be begun, those that were are through.
+func (c *crew) work(p *child, n, life int) {
 	client := newClient()
 	defer leave(client)
 	var agents sync.WaitGroup
-	var failures atomic.Int64
 	for range n {
 		agents.Go(func() {
-			for c.turn(client, p, life, more) {
+			for c.turn(client, p, life) {
 			}
-			failures.Add(1)
 		})
 	}
-	if !more {
-		agents.Wait()
-		return 0
-	}
 	agents.Wait()
-	return int(failures.Load())
 }
 
-// turn takes one turn, and reports whether its agent goes on.
-func (c *crew) turn(client *http.Client, p *child, life int, more bool) bool {
-	s := c.next(more)
+// turn takes one turn, and reports whether its agent goes on. One whose request
+// fails has seen its proxy die.
+func (c *crew) turn(client *http.Client, p *child, life int) bool {
+	s := c.next()
 	if s == nil {
 		return false
 	}
@@ -96,11 +100,32 @@ func (c *crew) turn(client *http.Client, p *child, life int, more bool) bool {
 	t.send(client, p.agents)
 	if t.looksWhole() {
 		s.hear(t.answer)
+	} else {
+		c.failed.Add(1)
 	}
 	c.done(s, t)
+	if c.patient {
+		c.think(t)
+		return true
+	}
 	if t.err == nil && t.status != 200 {
 		c.st.t.Errorf("%s got status %d: %s", t.id, t.status, t.answer)
 		return false
 	}
 	return t.err == nil
+}
+
+// think takes a while, and lets go of a try that was answered: there will be
+// many of them.
+func (c *crew) think(t *try) {
+	if t.looksWhole() {
+		if !t.isWhole() {
+			c.st.t.Errorf("I8: the answer to %s ended cleanly and is not whole: %q", t.id, t.answer)
+		}
+		t.judged = true
+		t.body, t.answer = nil, nil
+	}
+	for range 4 {
+		<-ticker.C
+	}
 }

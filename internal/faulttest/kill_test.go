@@ -65,6 +65,7 @@ func TestI1_Kill9(t *testing.T) {
 			t.Parallel()
 			k := &killing{stage: newStage(t), killPoint: p, rng: rand.New(rand.NewPCG(7, uint64(i)))}
 			k.crew = &crew{st: k.stage, name: "kill-" + p.name}
+			k.crew.more.Store(true)
 			for life := 1; life <= kills() && !t.Failed(); life++ {
 				k.live(life)
 			}
@@ -96,7 +97,7 @@ func (k *killing) live(life int) {
 	if draining {
 		go k.drainAfter(p, k.crew.sent.Load()+int64(n))
 	}
-	k.crew.work(p, agentsAtOnce, life, true)
+	k.crew.work(p, agentsAtOnce, life)
 	if !p.killed() {
 		k.t.Fatalf("life %d ended with %v; stderr:\n%s", life, p.over(), p.stderr.String())
 	}
@@ -128,7 +129,14 @@ func (k *killing) drainAfter(p *child, sent int64) {
 // settle waits until the provider is done with what a dead proxy left.
 func (st *stage) settle() {
 	st.t.Helper()
-	eventually(st.t, "the provider notices that the proxy is dead", func() bool { return st.up.Open() == 0 })
+	if !within(func() bool { return st.up.Open() == 0 }) {
+		for _, e := range st.up.Received() {
+			if e.Open() {
+				st.t.Errorf("the provider still works on %s, fault %q, received at %v, answered at %v, client gone at %v", e.Path, e.Fault, e.ReceivedAt, e.AnswerAt, e.GoneAt)
+			}
+		}
+		st.t.FailNow()
+	}
 }
 
 // witness checks that somebody was killed where the point is said to be.
@@ -149,7 +157,8 @@ func (k *killing) witness(life int) {
 // finish lets all sessions end, and judges the whole.
 func (k *killing) finish(life int) {
 	p := k.start()
-	k.crew.work(p, agentsAtOnce, life, false)
+	k.crew.more.Store(false)
+	k.crew.work(p, agentsAtOnce, life)
 	for _, v := range k.trail.victims(life) {
 		k.t.Errorf("%s failed in a life without a fault: status %d, %v", v.id, v.status, v.err)
 	}

@@ -39,7 +39,7 @@ func TestI7_LeftBeforeTheAnswer(t *testing.T) {
 			eventually(t, "the request arrives", arrived)
 			leave(c)
 			if !within(func() bool { return arrived() && got.Aborted() }) {
-				t.Errorf("I7: the client left (%s) and the provider still works", how)
+				t.Fatalf("I7: the client left (%s) and the provider still works", how)
 			}
 		}
 	}
