@@ -20,7 +20,7 @@ func compose(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	var m imagined
 	o.register(fs)
 	m.register(fs)
-	route := fs.String("route", "", "the `ROUTE` that composes (default the first)")
+	route := fs.String("route", "", "the `ROUTE` that composes (default the first with the dialect)")
 	format := fs.String("format", "text", "text, json, or rendering: the exact bytes for the dialect")
 	if err := fs.parseNone(args, stdout); err != nil {
 		return err
@@ -33,7 +33,7 @@ func compose(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r, err := routeNamed(s.Routes, *route)
+	r, err := routeNamed(s.Routes, *route, m.dialect)
 	if err != nil {
 		return err
 	}

@@ -58,12 +58,16 @@ func dialectsOf(r proxy.RouteConfig) []string {
 	return names
 }
 
-// routeNamed finds a route by name; no name is the first.
-func routeNamed(routes []proxy.RouteConfig, name string) (proxy.RouteConfig, error) {
+// routeNamed finds a route by name; no name is the first that has the dialect,
+// or the first of all if none has.
+func routeNamed(routes []proxy.RouteConfig, name, dialect string) (proxy.RouteConfig, error) {
 	for _, r := range routes {
-		if name == "" || r.Name == name {
+		if r.Name == name || name == "" && (dialect == "" || slices.Contains(dialectsOf(r), dialect)) {
 			return r, nil
 		}
+	}
+	if name == "" {
+		return routes[0], nil
 	}
 	return proxy.RouteConfig{}, usageError{fmt.Sprintf("cannot use -route %s: there are %s", name, strings.Join(routeNames(routes), ", "))}
 }
