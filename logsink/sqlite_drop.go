@@ -83,7 +83,7 @@ func (t *tx) dropSessionPart(key []byte, cutoff int64) (d Dropped, done bool, er
 		p, err := readPage(t.ask(), s.tail)
 		if errors.Is(err, sql.ErrNoRows) {
 			d.Sessions = 1
-			return d, true, t.dropAnchors(key)
+			return d, true, t.dropAnchors(&s)
 		}
 		if err != nil && !errors.Is(err, ErrCorrupt) {
 			return d, false, err
@@ -99,55 +99,34 @@ func (t *tx) dropSessionPart(key []byte, cutoff int64) (d Dropped, done bool, er
 }
 
 // dropAnchors takes out a session that has no pages.
-func (t *tx) dropAnchors(key []byte) error {
-	delete(t.sessions.rows, sessionKey(key))
-	digests, err := t.anchorBlobs(key)
-	if err != nil {
+func (t *tx) dropAnchors(s *sessionRow) error {
+	var failed error
+	err := walkAnchors(t.ask(), s, func(sa *storedAnchor) bool {
+		failed = t.dropAnchor(sa)
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) && !errors.Is(err, ErrCorrupt) {
+		return err // a damaged chain goes as far as it can be read, as in dropPage
+	}
+	delete(t.sessions.rows, sessionKey(s.key))
+	if _, err := t.exec(`DELETE FROM ended WHERE key = ?`, s.key); err != nil {
 		return err
 	}
-	for _, d := range digests {
+	_, err = t.exec(`DELETE FROM session WHERE id = ?`, s.id)
+	return err
+}
+
+func (t *tx) dropAnchor(sa *storedAnchor) error {
+	for _, d := range sa.blobs() {
 		if err := t.unrefBlob(d); err != nil {
 			return err
 		}
 	}
-	for _, query := range []string{`DELETE FROM anchor WHERE key = ?`, `DELETE FROM ended WHERE key = ?`, `DELETE FROM session WHERE key = ?`} {
-		if _, err := t.exec(query, key); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// anchorBlobs returns the digests that the anchors of a session refer to, one
-// for each reference.
-func (t *tx) anchorBlobs(key []byte) ([]Digest, error) {
-	st, err := t.prepared(`SELECT messages, doc FROM anchor WHERE key = ?`)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := st.Query(key)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []Digest
-	for rows.Next() {
-		var messages, doc []byte
-		if err := rows.Scan(&messages, &doc); err != nil {
-			return nil, err
-		}
-		if len(messages) == len(Digest{}) {
-			list = append(list, Digest(messages))
-		}
-		r, err := ParseRecord(doc)
-		if err != nil || r.Anchor == nil {
-			continue // as in dropPage
-		}
-		for i := range r.Anchor.Renderings {
-			list = append(list, r.Anchor.Renderings[i].Blob)
-		}
-	}
-	return list, rows.Err()
+	_, err := t.exec(`DELETE FROM anchor WHERE id = ?`, sa.id)
+	return err
 }
 
 // dropOrphans drops some blobs that nothing refers to and that were not offered

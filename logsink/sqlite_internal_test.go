@@ -113,6 +113,10 @@ func TestDamageIsNotAbsence(t *testing.T) {
 		_, err := s.Current(t.Context(), k)
 		return err
 	}
+	anchors := func(s *SQLite) error {
+		_, err := s.Anchors(t.Context(), k)
+		return err
+	}
 	freeze := func(s *SQLite) error {
 		_, err := s.Freeze(t.Context(), &Anchor{V: Version, Key: k, Epoch: 3, Decision: Bare, Why: "other"})
 		return err
@@ -126,9 +130,12 @@ func TestDamageIsNotAbsence(t *testing.T) {
 	}
 	f("Current", `DELETE FROM anchor WHERE epoch = 3`, current)
 	f("Freeze", `DELETE FROM anchor WHERE epoch = 3`, freeze)
-	f("Current", `DELETE FROM session`, current)
 	f("Current", `UPDATE session SET epoch = 2`, current)
 	f("Current", `UPDATE anchor SET epoch = epoch - 1`, current)
+	f("Current", `UPDATE anchor SET key = x'00'`, current)
+	f("Current", `UPDATE session SET anchor = 2`, current)
+	f("Anchors", `DELETE FROM anchor WHERE epoch = 1`, anchors)
+	f("Anchors", `UPDATE anchor SET prev = 0`, anchors)
 	f("Current", `UPDATE anchor SET doc = replace(doc, 'empty', 'other')`, current)
 	f("Records", `DELETE FROM page WHERE id = 2`, records)
 	f("Records", `DELETE FROM page WHERE id = 3`, records)

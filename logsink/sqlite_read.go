@@ -1,11 +1,11 @@
 package logsink
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +21,7 @@ const (
 
 // Sessions implements Reader. Sessions without an anchor come last.
 func (s *SQLite) Sessions(ctx context.Context, tenant, prefix string, f func(SessionInfo) bool) error {
-	at := sessionCursor{anchored: 1<<63 - 1}
+	at := sessionCursor{anchored: math.MaxInt64, id: math.MaxInt64}
 	for {
 		list, err := s.sessionsAfter(ctx, &at)
 		if err != nil {
@@ -45,23 +45,17 @@ func (s *SQLite) Sessions(ctx context.Context, tenant, prefix string, f func(Ses
 }
 
 // A sessionCursor is the place in the order of Sessions.
-type sessionCursor struct {
-	anchored int64
-	key      []byte
-}
+type sessionCursor struct{ anchored, id int64 }
 
 func (s *SQLite) sessionsAfter(ctx context.Context, at *sessionCursor) ([]SessionInfo, error) {
 	var list []SessionInfo
-	const query = `SELECT ` + sessionColumns + ` FROM session WHERE (anchored, key) < (?, ?) ORDER BY anchored DESC, key DESC LIMIT ?`
-	if at.key == nil {
-		at.key = bytes.Repeat([]byte{0xff}, 17) // above all keys
-	}
-	err := s.each(ctx, query, []any{at.anchored, at.key, sessionsAtOnce}, func(rows *sql.Rows) error {
+	const query = `SELECT ` + sessionColumns + ` FROM session WHERE (anchored, id) < (?, ?) ORDER BY anchored DESC, id DESC LIMIT ?`
+	err := s.each(ctx, query, []any{at.anchored, at.id, sessionsAtOnce}, func(rows *sql.Rows) error {
 		var row sessionRow
 		if err := row.scan(rows); err != nil {
 			return err
 		}
-		at.anchored, at.key = row.anchored, row.key
+		*at = sessionCursor{row.anchored, row.id}
 		list = append(list, SessionInfo{Key: row.of, Epochs: int(row.epoch), Since: time.Unix(0, row.since).UTC(), LastTime: time.Unix(0, row.last).UTC()})
 		return nil
 	})
@@ -94,33 +88,20 @@ func (s *SQLite) Anchors(ctx context.Context, k Key) ([]*Anchor, error) {
 }
 
 func (s *SQLite) anchors(ctx context.Context, k Key) ([]*Anchor, error) {
-	latest, err := latestAnchor(s.ask(ctx), &s.known, k)
-	if err != nil {
-		return nil, err
-	}
-	key := keyOf(k)
-	var epochs []int64
-	err = s.each(ctx, `SELECT epoch FROM anchor WHERE key = ? AND epoch < ? ORDER BY epoch`, []any{key.bytes(), latest.Epoch}, func(rows *sql.Rows) error {
-		var e int64
-		err := rows.Scan(&e)
-		epochs = append(epochs, e)
-		return err
-	})
+	ask := s.ask(ctx)
+	stored, err := storedAnchors(ask, k, math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
 	var list []*Anchor
-	for _, e := range epochs {
-		a, err := anchorOf(s.ask(ctx), &s.known, k, key, e)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, ErrNoSession // dropped just now
-		}
+	for _, sa := range slices.Backward(stored) {
+		a, err := sa.whole(ask, &s.known, k)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, a)
 	}
-	return append(list, latest), nil
+	return list, nil
 }
 
 // ReadBlob implements Reader.

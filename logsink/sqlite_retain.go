@@ -152,7 +152,7 @@ func (rt *retaining) dropPages(cutoff, most int64) (int, error) {
 // dropSessions drops the sessions whose latest record is older than the cutoff,
 // those with the oldest anchor first, until enough says so.
 func (rt *retaining) dropSessions(cutoff int64, enough func() (bool, error)) error {
-	at := sessionCursor{anchored: -1, key: []byte{}}
+	at := sessionCursor{anchored: -1}
 	for {
 		old, n, err := rt.oldSessions(&at, cutoff)
 		if err != nil {
@@ -175,15 +175,15 @@ func (rt *retaining) dropSessions(cutoff int64, enough func() (bool, error)) err
 // oldSessions looks through some sessions after the cursor, moves it, and
 // returns the keys of old ones and how many it looked at.
 func (rt *retaining) oldSessions(at *sessionCursor, cutoff int64) (old [][]byte, n int, err error) {
-	const query = `SELECT anchored, key, last FROM session WHERE (anchored, key) > (?, ?) ORDER BY anchored, key LIMIT ?`
-	err = rt.s.each(rt.ctx, query, []any{at.anchored, at.key, scanSessionsAtOnce}, func(rows *sql.Rows) error {
+	const query = `SELECT anchored, id, key, last FROM session WHERE (anchored, id) > (?, ?) ORDER BY anchored, id LIMIT ?`
+	err = rt.s.each(rt.ctx, query, []any{at.anchored, at.id, scanSessionsAtOnce}, func(rows *sql.Rows) error {
+		var key []byte
 		var last int64
-		at.key = nil
-		if err := rows.Scan(&at.anchored, &at.key, &last); err != nil {
+		if err := rows.Scan(&at.anchored, &at.id, &key, &last); err != nil {
 			return err
 		}
 		if last < cutoff {
-			old = append(old, at.key)
+			old = append(old, key)
 		}
 		n++
 		return nil

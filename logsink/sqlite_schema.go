@@ -19,11 +19,13 @@ const (
 
 // schema is the whole layout. It is meant to be read by a stranger:
 //
-//   - session has one row for each (tenant, session); its key is the first 16
-//     bytes of a BLAKE3 of both, so that all look-ups cost the same however long
-//     the ids are. tail and heads lead to its pages without an index (heads.go).
-//   - anchor is the frozen epoch. doc is the record without its messages, which
-//     are a blob, as the renderings are.
+//   - session has one row for each (tenant, session), in the order in which they
+//     were first seen: those in use now lie together, however many there are. key
+//     is the first 16 bytes of a BLAKE3 of both ids, so that a look-up costs the
+//     same however long they are. anchor, tail and heads lead to its anchors and
+//     pages without an index (heads.go).
+//   - anchor is a frozen epoch; prev is the session's epoch before. doc is the
+//     record without its messages, which are a blob, as the renderings are.
 //   - page holds request, response and header records as JSON lines: those of
 //     one session and one batch in one row. prev is the session's page before.
 //     ids are 16 bytes for each record (recent.go).
@@ -34,31 +36,34 @@ const (
 //
 // sum is a checksum of the row (checksum.go).
 //
-// page ids are never used twice (AUTOINCREMENT), even when the newest rows are
-// dropped: prev, heads, lineage and readers' cursors hold them.
+// Ids of anchors and pages are never used twice (AUTOINCREMENT), even when the
+// newest rows are dropped: other rows and readers' cursors hold them.
 const schema = `
 CREATE TABLE session (
-	key      BLOB PRIMARY KEY,
+	id       INTEGER PRIMARY KEY,
+	key      BLOB NOT NULL UNIQUE,
 	tenant   TEXT NOT NULL,
 	since    INTEGER NOT NULL, -- first anchor, or first record; unix ns
 	anchored INTEGER NOT NULL, -- latest anchor; 0: none
 	last     INTEGER NOT NULL, -- latest record or anchor
 	epoch    INTEGER NOT NULL, -- latest; 0: none
+	anchor   INTEGER NOT NULL, -- its anchor; 0: none
 	tail     INTEGER NOT NULL, -- newest page; 0: none
 	heads    BLOB NOT NULL,
 	sum      INTEGER NOT NULL,
 	session  TEXT NOT NULL
-) WITHOUT ROWID;
+);
 CREATE INDEX session_anchored ON session (anchored);
 
 CREATE TABLE anchor (
+	id       INTEGER PRIMARY KEY AUTOINCREMENT,
+	prev     INTEGER NOT NULL,
 	key      BLOB NOT NULL,
 	epoch    INTEGER NOT NULL,
 	messages BLOB,             -- digest; NULL if bare
 	sum      INTEGER NOT NULL,
-	doc      TEXT NOT NULL,
-	PRIMARY KEY (key, epoch)
-) WITHOUT ROWID;
+	doc      TEXT NOT NULL
+);
 
 CREATE TABLE page (
 	id    INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -7,27 +7,26 @@ import (
 
 // A sessionRow is a row of the table session.
 type sessionRow struct {
+	id                    int64 // 0: it is to be made
 	key                   []byte
 	of                    Key
-	there                 bool
 	since, anchored, last int64
-	epoch, tail           int64
+	epoch, anchor, tail   int64
 	heads                 heads
 }
 
 const (
-	sessionColumns = `key, tenant, session, since, anchored, last, epoch, tail, heads, sum`
+	sessionColumns = `id, key, tenant, session, since, anchored, last, epoch, anchor, tail, heads, sum`
 	selectSession  = `SELECT ` + sessionColumns + ` FROM session WHERE key = ?`
 )
 
 // scan reads a row of sessionColumns.
 func (s *sessionRow) scan(r row) error {
 	var sum int64
-	err := r.Scan(&s.key, &s.of.Tenant, &s.of.Session, &s.since, &s.anchored, &s.last, &s.epoch, &s.tail, (*[]byte)(&s.heads), &sum)
+	err := r.Scan(&s.id, &s.key, &s.of.Tenant, &s.of.Session, &s.since, &s.anchored, &s.last, &s.epoch, &s.anchor, &s.tail, (*[]byte)(&s.heads), &sum)
 	if err != nil {
 		return err
 	}
-	s.there = true
 	if s.sum() != sum {
 		return damaged("row of session %q: its checksum differs", s.of.Session)
 	}
@@ -35,7 +34,7 @@ func (s *sessionRow) scan(r row) error {
 }
 
 func (s *sessionRow) sum() int64 {
-	return checksum(s.heads, s.key, s.of.Tenant, s.of.Session, s.since, s.anchored, s.last, s.epoch, s.tail)
+	return checksum(s.heads, s.key, s.of.Tenant, s.of.Session, s.since, s.anchored, s.last, s.epoch, s.anchor, s.tail)
 }
 
 // readSession reads the row of a session, or sql.ErrNoRows.
@@ -93,27 +92,35 @@ func (c *sessionCache) check(t *conn) error {
 
 // saveSession writes the whole row.
 func (t *tx) saveSession(s *sessionRow) error {
-	query := `UPDATE session SET since = ?, anchored = ?, last = ?, epoch = ?, tail = ?, heads = ?, sum = ? WHERE key = ?`
-	args := []any{s.since, s.anchored, s.last, s.epoch, s.tail, []byte(s.heads), s.sum(), s.key}
-	if !s.there {
-		query = `INSERT INTO session (since, anchored, last, epoch, tail, heads, sum, key, tenant, session) VALUES (?,?,?,?,?,?,?,?,?,?)`
-		args = append(args, s.of.Tenant, s.of.Session)
+	if s.id == 0 {
+		return t.makeSession(s)
 	}
-	_, err := t.exec(query, args...)
+	_, err := t.exec(`UPDATE session SET since = ?, anchored = ?, last = ?, epoch = ?, anchor = ?, tail = ?, heads = ?, sum = ? WHERE id = ?`,
+		s.since, s.anchored, s.last, s.epoch, s.anchor, s.tail, []byte(s.heads), s.sum(), s.id)
+	return t.keepSession(s, err)
+}
+
+func (t *tx) makeSession(s *sessionRow) error {
+	res, err := t.exec(`INSERT INTO session (key, tenant, session, since, anchored, last, epoch, anchor, tail, heads, sum) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
+		s.key, s.of.Tenant, s.of.Session, s.since, s.anchored, s.last, s.epoch, s.anchor, s.tail, []byte(s.heads), s.sum())
 	if err == nil {
-		s.there = true
-		t.sessions.rows[sessionKey(s.key)] = s
+		s.id, err = res.LastInsertId()
 	}
-	return err
+	return t.keepSession(s, err)
 }
 
 // saveTail writes what a page changes. A column that an index holds is not
 // named: SQLite would write the index anew even for the same value.
 func (t *tx) saveTail(s *sessionRow) error {
-	if !s.there {
-		return t.saveSession(s)
+	if s.id == 0 {
+		return t.makeSession(s)
 	}
-	_, err := t.exec(`UPDATE session SET last = ?, tail = ?, heads = ?, sum = ? WHERE key = ?`, s.last, s.tail, []byte(s.heads), s.sum(), s.key)
+	_, err := t.exec(`UPDATE session SET last = ?, tail = ?, heads = ?, sum = ? WHERE id = ?`, s.last, s.tail, []byte(s.heads), s.sum(), s.id)
+	return t.keepSession(s, err)
+}
+
+// keepSession remembers a row that was written.
+func (t *tx) keepSession(s *sessionRow, err error) error {
 	if err == nil {
 		t.sessions.rows[sessionKey(s.key)] = s
 	}
@@ -139,12 +146,12 @@ func (s *sessionRow) learn(p *page, id int64) {
 }
 
 // freeze takes in an anchor that was stored.
-func (s *sessionRow) freeze(a *Anchor) {
+func (s *sessionRow) freeze(a *Anchor, id int64) {
 	at := max(1, nanos(a.Time))
 	if s.anchored == 0 {
 		s.since = at
 	}
 	s.anchored = max(s.anchored, at)
 	s.last = max(s.last, at)
-	s.epoch = max(s.epoch, int64(a.Epoch))
+	s.epoch, s.anchor = int64(a.Epoch), id
 }

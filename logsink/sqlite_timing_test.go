@@ -140,11 +140,11 @@ func addSessions(b *testing.B, path string, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	session, err := tx.Prepare(`INSERT INTO session (key, tenant, since, anchored, last, epoch, tail, heads, sum, session) VALUES (?,?,?,?,?,1,0,?,0,?)`)
+	session, err := tx.Prepare(`INSERT INTO session (key, tenant, since, anchored, last, epoch, anchor, tail, heads, sum, session) VALUES (?,?,?,?,?,1,?,0,?,0,?)`)
 	if err != nil {
 		b.Fatal(err)
 	}
-	anchor, err := tx.Prepare(`INSERT INTO anchor (key, epoch, sum, doc) VALUES (?,1,0,?)`)
+	anchor, err := tx.Prepare(`INSERT INTO anchor (prev, key, epoch, sum, doc) VALUES (0,?,1,0,?)`)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func addSessions(b *testing.B, path string, n int) {
 	for i := range n {
 		key := make([]byte, 16)
 		rand.Read(key)
-		if _, err := session.Exec(key, "5f0c2a9be41d77c35f0c2a9be41d77c3", now+int64(i), now+int64(i), now, make([]byte, 25), "other-"+hex.EncodeToString(key)); err != nil {
+		if _, err := session.Exec(key, "5f0c2a9be41d77c35f0c2a9be41d77c3", now+int64(i), now+int64(i), now, i+1, make([]byte, 25), "other-"+hex.EncodeToString(key)); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := anchor.Exec(key, string(logsink.Record{Anchor: logtest.BareAnchor(benchKey(i), 1, "empty")}.AppendJSON(nil))); err != nil {

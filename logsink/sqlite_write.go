@@ -47,6 +47,8 @@ type tx struct {
 	stored   []recordID // by this job
 }
 
+func (t *tx) ask() asker { return t.row }
+
 const (
 	jobsWaiting = 1024
 	jobsAtOnce  = 512
