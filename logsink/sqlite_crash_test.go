@@ -15,6 +15,7 @@ import (
 
 // Fault 1 for the log: a writing process is killed at any moment.
 func TestFault1_KilledWriterLosesNothing(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.db")
 	rng := rand.New(rand.NewPCG(7, 8))
 	var all []string
@@ -77,6 +78,7 @@ func torn(before, after []byte, upTo int) []byte {
 // the test takes the files after each acknowledged write, and between two of
 // them tears the file that is being written at every sector.
 func TestFault17_PowerLoss(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.db")
 	l := openLog(t, path)
 	copyPath := filepath.Join(t.TempDir(), "after.db")

@@ -35,6 +35,7 @@ func TestFault14_FullDisk(t *testing.T) {
 
 // The same by a limit of the process, which takes no root.
 func TestFault14_FileSizeLimit(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.db")
 	openLog(t, path).Close()
 	// ulimit -f counts in 512 bytes here or 1024 there; both are small.
@@ -60,6 +61,7 @@ func TestFault14_FileSizeLimit(t *testing.T) {
 // Fault 15: a sync fails. The record is not acknowledged; the handle is not
 // used again (the fsyncgate rule), and from the next write on all is well.
 func TestFault15_SyncFails(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	strace, trace := tracer(t, dir)
 	for _, n := range []int{6, 4, 9, 14}[:max(1, less(4))] {
@@ -84,6 +86,7 @@ func tracer(t testing.TB, dir string) (strace, trace string) {
 
 // Fault 17 rests on this: nothing is acknowledged before it was synced.
 func TestI1_AcknowledgedIsSynced(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	strace, trace := tracer(t, dir)
 	path := filepath.Join(dir, "log.db")
@@ -152,6 +155,7 @@ func reopened(t testing.TB, trace []byte, path string) {
 
 // A log in a directory that cannot be written, or a file that cannot.
 func TestOpenReadOnly(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Run("as this user", func(t *testing.T) { openReadOnly(t, nil) })
 		return

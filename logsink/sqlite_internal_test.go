@@ -83,6 +83,7 @@ func TestRecentForgetsTheOldest(t *testing.T) {
 
 // What is not there because a disk lost it must not pass for what never was.
 func TestDamageIsNotAbsence(t *testing.T) {
+	t.Parallel()
 	k := Key{"t", "s"}
 	f := func(name, damage string, ask func(s *SQLite) error) {
 		t.Helper()

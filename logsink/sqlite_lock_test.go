@@ -14,6 +14,7 @@ import (
 
 // Fault 13: another process holds the write lock.
 func TestFault13_LockedLogRefusesAndRecovers(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.db")
 	l, err := logsink.OpenSQLite(t.Context(), path, logsink.Config{BusyTimeout: 100 * time.Millisecond})
 	if err != nil {
@@ -48,6 +49,7 @@ func TestFault13_LockedLogRefusesAndRecovers(t *testing.T) {
 
 // I10: no caller waits longer than its context, even for a lock.
 func TestI10_LockedLogKeepsDeadlines(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.db")
 	l, err := logsink.OpenSQLite(t.Context(), path, logsink.Config{BusyTimeout: time.Minute})
 	if err != nil {
@@ -66,6 +68,7 @@ func TestI10_LockedLogKeepsDeadlines(t *testing.T) {
 }
 
 func TestFault13_LockedLogDoesNotOpen(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.db")
 	openLog(t, path).Close()
 	for _, role := range []string{"lock", "hog"} {
@@ -80,6 +83,7 @@ func TestFault13_LockedLogDoesNotOpen(t *testing.T) {
 
 // Two proxies may write one file, and a third process may read it.
 func TestI4_ProcessesShareALog(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.db")
 	openLog(t, path).Close()
 	writers := []*child{startChild(t, "write", path), startChild(t, "write", path)}

@@ -119,6 +119,7 @@ func TestFault16_NewerVersionInTheWAL(t *testing.T) {
 }
 
 func TestFault16_TruncatedAtEverySector(t *testing.T) {
+	t.Parallel()
 	source := closedLog(t)
 	whole, want := readFile(t, source), contents(t, source)
 	path := filepath.Join(t.TempDir(), "cut.db")
@@ -147,6 +148,7 @@ func TestFault16_TruncatedAtEverySector(t *testing.T) {
 // A damaged byte must never show as another truth: either it is refused, or an
 // error, or everything reads as it was written.
 func TestFault16_DamagedBytes(t *testing.T) {
+	t.Parallel()
 	source := closedLog(t)
 	whole := readFile(t, source)
 	want := contents(t, source)
@@ -318,6 +320,7 @@ func TestOpenMakesAPrivateFileAndNothingElse(t *testing.T) {
 
 // Two first starts at the same moment make one log.
 func TestI5_TwoProcessesMakeOneLog(t *testing.T) {
+	t.Parallel()
 	for range less(4) {
 		path := filepath.Join(t.TempDir(), "log.db")
 		a, b := startChild(t, "write", path), startChild(t, "write", path)

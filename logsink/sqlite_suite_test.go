@@ -9,6 +9,7 @@ import (
 )
 
 func TestSQLiteSuite(t *testing.T) {
+	t.Parallel()
 	logtest.Run(t, sqliteBackend)
 }
 

@@ -64,11 +64,8 @@ func freezeDurable(t testing.TB, b Backend) {
 }
 
 func freezeBytes(t testing.TB, b Backend) {
-	random := make([]byte, 1<<20)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range random {
-		random[i] = byte(rng.Uint32())
-	}
+	random := make([]byte, 256<<10)
+	rand.NewChaCha8([32]byte{1}).Read(random)
 	a := Anchor(alice, 1, "a \x00 \u2028 <&> \"\\\" 🙂 \r\n\t")
 	a.Renderings = []logsink.Rendering{
 		logsink.NewRendering("nul", []byte("\x00a\x00")),

@@ -299,6 +299,7 @@ func run(t testing.TB, name string, b *broken) []string {
 }
 
 func TestSuiteSeesBrokenBackends(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, b := range brokenBackends {
 		t.Run(b.name, func(t *testing.T) {
@@ -319,6 +320,7 @@ func TestSuiteSeesBrokenBackends(t *testing.T) {
 
 // The wrapper itself breaks nothing.
 func TestSuiteAcceptsTheWrapper(t *testing.T) {
+	t.Parallel()
 	for _, name := range logtest.CaseNames() {
 		if failed := run(t, name, &broken{}); len(failed) > 0 {
 			t.Errorf("%s fails: %.500q", name, failed)
