@@ -148,6 +148,11 @@ type child struct {
 	out   *bufio.Scanner
 }
 
+// childEnviron also keeps the race detector from sleeping for a second at exit.
+func childEnviron(role string) []string {
+	return append(os.Environ(), childEnv+"="+role, "GORACE=atexit_sleep_ms=0")
+}
+
 func startChild(t testing.TB, role, path string, wrapper ...string) *child {
 	t.Helper()
 	self, err := os.Executable()
@@ -156,7 +161,7 @@ func startChild(t testing.TB, role, path string, wrapper ...string) *child {
 	}
 	args := append(wrapper, self, path)
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), childEnv+"="+role)
+	cmd.Env = childEnviron(role)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

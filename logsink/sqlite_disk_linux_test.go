@@ -225,7 +225,7 @@ func runAs(t testing.TB, as *syscall.Credential, role, path string) string {
 	}
 	cmd := exec.Command(self, path)
 	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), childEnv+"="+role)
+	cmd.Env = childEnviron(role)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	out, err := cmd.CombinedOutput()
 	if _, ran := err.(*exec.ExitError); err != nil && !ran {

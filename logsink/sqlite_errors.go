@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -79,10 +78,6 @@ func classify(err error) error {
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err
