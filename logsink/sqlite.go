@@ -22,7 +22,14 @@ import (
 // nobody.
 //
 // Every process that opens the file must do so with this library or one as
-// new: SQLite before 3.51.3 can lose commits of a file in WAL mode.
+// new: SQLite before 3.51.3 can lose commits of a file in WAL mode. Look at a
+// copy with others. The file holds the tenant key and is made for its owner
+// alone (0600).
+//
+// BUG(logsink): the locks in the -shm file are POSIX locks. Code of the same
+// process that opens and closes that file drops them, and then another process
+// that writes the log could be let in at the wrong moment. Nothing may read it;
+// reading the log file itself does no harm on Linux.
 type SQLite struct {
 	path   string  // absolute; immutable
 	config Config  // immutable

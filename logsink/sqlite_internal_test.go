@@ -81,6 +81,34 @@ func TestRecentForgetsTheOldest(t *testing.T) {
 	}
 }
 
+// A fault of ours in one job is that caller's error, and undoes what it did.
+func TestI10_PanicInTheWriter(t *testing.T) {
+	s, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "log.db"), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	q := Record{Request: &Request{V: Version, ID: "r1", Key: Key{"t", "s"}, Epoch: 1, Thread: "main"}}
+	err = s.do(t.Context(), func(tx *tx) error {
+		pages, err := pack([]Record{q})
+		if err := errors.Join(err, tx.append(pages, nil)); err != nil {
+			return err
+		}
+		panic("a fault")
+	})
+	if err == nil || errors.Is(err, ErrUnavailable) || err.Error() != "BUG: a fault" {
+		t.Errorf("a job that panics gives %v, want BUG: a fault", err)
+	}
+	n := 0
+	count := func(int64, Record) bool { n++; return true }
+	if err := s.Records(t.Context(), Key{"t", "s"}, 0, count); err != nil || n != 0 {
+		t.Errorf("after it there are %d records, %v; want none", n, err)
+	}
+	if err := errors.Join(s.Append(t.Context(), []Record{q}, nil), s.Records(t.Context(), Key{"t", "s"}, 0, count)); err != nil || n != 1 {
+		t.Errorf("the record offered again: %d, %v; want it stored", n, err)
+	}
+}
+
 // What is not there because a disk lost it must not pass for what never was.
 func TestDamageIsNotAbsence(t *testing.T) {
 	t.Parallel()

@@ -244,7 +244,7 @@ func (w *writer) runOne(c *conn, j *job) error {
 	if _, err := c.exec("SAVEPOINT job"); err != nil {
 		return classify(err)
 	}
-	err := classify(j.run(t))
+	err := classify(j.runSafely(t))
 	if dooms(err) {
 		return err
 	}
@@ -259,6 +259,17 @@ func (w *writer) runOne(c *conn, j *job) error {
 		return classify(release)
 	}
 	return err
+}
+
+// runSafely keeps a fault of ours in one job from ending the process: it is told
+// to the caller, as at the boundary of a request.
+func (j *job) runSafely(t *tx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("BUG: %v", p)
+		}
+	}()
+	return j.run(t)
 }
 
 // connection returns the connection, or opens it afresh.
