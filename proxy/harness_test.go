@@ -62,7 +62,8 @@ func newBench(t testing.TB, changes ...setupFunc) *bench {
 	if err := b.up.Start("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.up.Close() })
+	own := b.up // a test may put another in its place
+	t.Cleanup(func() { own.Close() })
 	b.start(changes...)
 	t.Cleanup(func() { b.stop() })
 	return b
