@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -233,104 +232,4 @@ func (r *relay) Close() error {
 	x.detach(r.ended && !r.close && r.sendErr == nil)
 	x.finish()
 	return nil
-}
-
-// answerWith prepares the answer: its head goes on but for what belongs to one
-// connection, with our four headers added.
-func (x *exchange) answerWith() {
-	r, h := &x.relay, &x.ctx.Response.Header
-	r.x, r.status = x, h.StatusCode()
-	r.close = r.close || h.ConnectionClose()
-	h.ResetConnectionClose()
-	coding := string(h.ContentEncoding())
-	r.stream = strings.HasPrefix(string(h.ContentType()), "text/event-stream")
-	x.cleanHead(h)
-	x.label(h)
-	r.frame(h, x.ctx.IsHead())
-	x.meter(coding)
-	size := -1
-	if r.framing == framedByLength {
-		size = int(r.left)
-	}
-	if r.framing == framedEmpty {
-		size = max(h.ContentLength(), 0)
-		x.ctx.Response.SkipBody = x.ctx.IsHead()
-	}
-	x.ctx.Response.ImmediateHeaderFlush = r.stream
-	x.ctx.Response.SetBodyStream(r, size)
-}
-
-// frame reads from the head how the body ends.
-func (r *relay) frame(h *fasthttp.ResponseHeader, isHead bool) {
-	n := h.ContentLength()
-	switch code := h.StatusCode(); {
-	case isHead || code == fasthttp.StatusNoContent || code == fasthttp.StatusNotModified || n == 0:
-		r.framing = framedEmpty
-	case n > 0:
-		r.framing, r.left = framedByLength, int64(n)
-	case n == -1:
-		r.framing = framedByChunks
-	default:
-		r.framing, r.close = framedByClose, true
-	}
-}
-
-// meter taps the answers of model calls.
-func (x *exchange) meter(coding string) {
-	if x.dialect == nil || x.sent.request == nil {
-		return
-	}
-	r := &x.relay
-	r.meter = x.dialect.Meter(x.endpoint, r.stream)
-	if f, ok := r.meter.(dialect.UsageFilter); ok && x.plan.askUsage && r.stream && coding == "" {
-		r.filter = f
-		return
-	}
-	if coding != "" {
-		r.meter = dialect.Decoding(r.meter, coding)
-	}
-}
-
-// cleanHead takes out of an answer what belongs to the provider's connection.
-func (x *exchange) cleanHead(h *fasthttp.ResponseHeader) {
-	var drop [][]byte
-	for name, value := range h.All() {
-		switch {
-		case is(name, "connection"):
-			drop = append(append(drop, name), listed(value)...)
-		case is(name, "keep-alive"), is(name, "proxy-authenticate"), is(name, "proxy-connection"),
-			is(name, "te"), is(name, "trailer"), is(name, "upgrade"):
-			drop = append(drop, name)
-		case is(name, "request-id"), is(name, "x-request-id"):
-			x.relay.upstreamID = string(value)
-		}
-	}
-	for _, name := range drop {
-		h.DelBytes(name)
-	}
-}
-
-func listed(connection []byte) [][]byte {
-	var h head
-	h.list(connection)
-	return h.connection
-}
-
-// label adds our headers to the answer of a model call.
-func (x *exchange) label(h *fasthttp.ResponseHeader) {
-	if x.dialect == nil {
-		return
-	}
-	h.Set("x-preface-request", x.id)
-	if x.epoch == nil {
-		h.Set("x-preface-prefix", "bare; "+x.plan.why)
-		return
-	}
-	h.Set("x-preface-session", x.ident.Session)
-	h.Set("x-preface-epoch", itoa(x.epoch.Number))
-	if x.plan.inject {
-		h.Set("x-preface-prefix", x.epoch.Prefix)
-	} else {
-		h.Set("x-preface-prefix", "bare; "+x.plan.why)
-	}
 }
