@@ -162,13 +162,14 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// ticker paces those who have to look again and again.
-var ticker = time.NewTicker(time.Millisecond)
+// pace has a load, a slow peer, or who looks again and again, take its time. No
+// test's verdict depends on how long that is.
+func pace(d time.Duration) { <-time.After(d) }
 
 // within is eventually for what a checker judges: it reports whether it came
 // true, soon enough for a run with a broken program to end.
 func within(ok func() bool) bool {
-	for deadline := time.Now().Add(patience / 4); !ok(); <-ticker.C {
+	for deadline := time.Now().Add(patience / 4); !ok(); pace(time.Millisecond) {
 		if time.Now().After(deadline) {
 			return false
 		}

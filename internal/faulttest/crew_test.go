@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A crew of agents works off sessions. A turn that fails is tried again first of
@@ -125,7 +126,5 @@ func (c *crew) think(t *try) {
 		t.judged = true
 		t.body, t.answer = nil, nil
 	}
-	for range 4 {
-		<-ticker.C
-	}
+	pace(4 * time.Millisecond)
 }

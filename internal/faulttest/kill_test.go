@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed-9236c7ca/preface/internal/failpoint"
 )
@@ -122,7 +123,7 @@ func (k *killing) drainAfter(p *child, sent int64) {
 			p.signal(syscall.SIGTERM)
 			return
 		}
-		<-ticker.C
+		pace(time.Millisecond)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed-9236c7ca/preface/logsink"
 )
@@ -112,7 +113,7 @@ func TestI10_ClientThatReadsSlowly(t *testing.T) {
 		if err != nil {
 			t.Fatalf("I8: cut after %d of %d bytes: %v", got, size, err)
 		}
-		<-ticker.C
+		pace(time.Millisecond)
 	}
 	if got != size {
 		t.Errorf("got %d bytes, want %d", got, size)
@@ -133,7 +134,7 @@ func dripping(t *testing.T, base, text string) string {
 		select {
 		case answer := <-gone:
 			return answer
-		case <-ticker.C:
+		case <-time.After(time.Millisecond):
 		}
 		if _, err := io.WriteString(c, text[i:i+1]); err != nil {
 			return <-gone

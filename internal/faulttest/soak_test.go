@@ -13,7 +13,7 @@ import (
 )
 
 // soakTime is how long TestI10_Soak keeps up its load: PREFACE_SOAK, e.g. 1h,
-// or 16 seconds.
+// or 15 seconds.
 func soakTime(t *testing.T) time.Duration {
 	switch text := os.Getenv("PREFACE_SOAK"); {
 	case text != "":
@@ -25,7 +25,7 @@ func soakTime(t *testing.T) time.Duration {
 	case testing.Short():
 		return 4 * time.Second
 	}
-	return 16 * time.Second
+	return 15 * time.Second
 }
 
 // TestI10_Soak: agents with sessions of real shape, and every two seconds
@@ -93,27 +93,20 @@ func (s *soak) trouble() []func() {
 func (s *soak) upstreamDoes(f provider.Fault) func() {
 	return func() {
 		s.up.SetFault(f)
-		s.wait(300)
+		pace(300 * time.Millisecond)
 		s.up.SetFault(provider.Fault{})
-	}
-}
-
-// wait waits for some hundred turns of the agents, or what they would take.
-func (s *soak) wait(ticks int) {
-	for range ticks {
-		<-ticker.C
 	}
 }
 
 func (s *soak) stopped() {
 	s.p.signal(syscall.SIGSTOP)
-	s.wait(300)
+	pace(300 * time.Millisecond)
 	s.p.signal(syscall.SIGCONT)
 }
 
 func (s *soak) contributorFails() {
 	s.openers.setAnswer(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 500) })
-	s.wait(300)
+	pace(300 * time.Millisecond)
 	s.openers.setAnswer(nil)
 }
 
@@ -121,10 +114,10 @@ func (s *soak) reloads() {
 	for range 5 {
 		s.spoilConfig()
 		s.p.signal(syscall.SIGHUP)
-		s.wait(10)
+		pace(10 * time.Millisecond)
 		s.writeConfig()
 		s.p.signal(syscall.SIGHUP)
-		s.wait(10)
+		pace(10 * time.Millisecond)
 	}
 }
 
@@ -168,7 +161,7 @@ func (s *soak) readNothing(t *try) {
 	c := dialNarrow(s.t, s.p.agents)
 	defer c.Close()
 	_, _ = c.Write([]byte(t.text("x-provider-fault", "event-bytes=4194304"))) // it may be hung up
-	s.wait(100)
+	pace(100 * time.Millisecond)
 }
 
 // A footprint is what a program takes up.

@@ -168,19 +168,29 @@ func (st *stage) readAnchor(session string) (*logsink.Anchor, error) {
 }
 
 func anchorIn(ctx context.Context, r logsink.Reader, session string) (*logsink.Anchor, error) {
-	var keys []logsink.Key
-	err := r.Sessions(ctx, "", session, func(s logsink.SessionInfo) bool {
-		if s.Session == session {
-			keys = append(keys, s.Key)
-		}
+	keys, err := keysIn(ctx, r, session)
+	if err != nil {
+		return nil, err
+	}
+	return onlyAnchor(ctx, r, keys[session])
+}
+
+// keysIn lists the keys of all sessions whose ids begin so.
+func keysIn(ctx context.Context, r logsink.Reader, prefix string) (map[string][]logsink.Key, error) {
+	keys := map[string][]logsink.Key{}
+	return keys, r.Sessions(ctx, "", prefix, func(s logsink.SessionInfo) bool {
+		keys[s.Session] = append(keys[s.Session], s.Key)
 		return true
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(keys) == 0:
+}
+
+// onlyAnchor is the one anchor of the one session under an id.
+func onlyAnchor(ctx context.Context, r logsink.Reader, keys []logsink.Key) (*logsink.Anchor, error) {
+	switch len(keys) {
+	case 0:
 		return nil, errNotLogged
-	case len(keys) > 1:
+	case 1:
+	default:
 		return nil, fmt.Errorf("the log has the session %d times", len(keys))
 	}
 	list, err := r.Anchors(ctx, keys[0])
