@@ -49,7 +49,9 @@ func (h *head) read(req *fasthttp.RequestHeader) error {
 		case is(name, "content-length"):
 			lengths++
 		case is(name, "transfer-encoding"):
-			codings++
+			if codings++; !is(f.value, "chunked") {
+				return fmt.Errorf("%w: a Transfer-Encoding other than chunked", errFraming)
+			}
 		case is(name, "connection"):
 			h.list(f.value)
 		}

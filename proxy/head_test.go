@@ -58,6 +58,8 @@ func TestHeadRefuses(t *testing.T) {
 	f("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n")
 	f("Content-Length: 5\r\nContent-Length: 5\r\n")
 	f("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n")
+	f("Transfer-Encoding: identity\r\n")
+	f("Transfer-Encoding: gzip, chunked\r\n")
 	f("X Y: v\r\n")
 	f("X: a\r\n b\r\n")
 	f("Transfer-Encoding:\r\n chunked\r\n")

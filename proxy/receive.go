@@ -54,6 +54,10 @@ func (x *exchange) find(path string) error {
 			msg: fmt.Sprintf("no route for %s: use a provider's own paths (/v1/messages, /v1/chat/completions, /v1/responses), put /anthropic or /openai in front, or add a route to the configuration", printable(path))}
 	}
 	x.target = t
+	if t.dialect == nil && t.route.Policy == Enforced && x.ctx.IsPost() && x.gen.routes.disguises(path) {
+		return &refusal{kind: dialect.ErrInvalid, reason: "path",
+			msg: fmt.Sprintf("the path is a model call's in other words, which would pass without the prefix, and route %q has policy enforced; write it without escapes, dots and empty parts", t.route.Name)}
+	}
 	if t.dialect != nil && x.s.inFlight.Load() > int64(x.gen.cfg.Limits.InFlight) {
 		return &refusal{kind: dialect.ErrOverloaded, reason: "in_flight", retry: true, after: time.Second,
 			msg: fmt.Sprintf("%d requests are in flight already (limits.in_flight)", x.gen.cfg.Limits.InFlight)}

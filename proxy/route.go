@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -87,6 +88,17 @@ func (rs routes) points(r *route, path, family string) bool {
 func (rs routes) modelPath(path string) (dialect.Dialect, bool) {
 	t, ok := rs.match(path, true, "")
 	return t.dialect, ok && t.dialect != nil
+}
+
+// disguises reports whether a path that is no model call's as it stands is one
+// for a provider that unescapes and cleans paths, as many do.
+func (rs routes) disguises(p string) bool {
+	plain, err := url.PathUnescape(p)
+	if err != nil {
+		return false
+	}
+	_, ok := rs.modelPath(path.Clean(plain))
+	return ok
 }
 
 // cutSession takes a leading /s/NAME off a path. A name that cannot be

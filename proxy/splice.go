@@ -59,7 +59,7 @@ func (x *exchange) bareBecause() string {
 	if f.Side && x.route.Side == PassBare {
 		side = whySide
 	}
-	if why := x.thread.decide(side); why != "" {
+	if why := x.thread.decide(side, f.History); why != "" {
 		return why
 	}
 	if f.Never != "" {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/hex"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -88,11 +89,14 @@ func (t *thread) resume(req *logsink.Request, header *logsink.Header) {
 }
 
 // decide fixes, with the thread's first request, whether it goes bare, and
-// returns what was fixed.
-func (t *thread) decide(bare string) string {
+// returns what was fixed. A side request fixes it for what goes on from it
+// alone: one that asks for a title has the same first message as the
+// conversation, and so the same thread, and often comes first.
+func (t *thread) decide(bare string, history []lineage.Point) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.decided {
+	ofAnother := t.bare == whySide && bare == "" && !t.isBefore(history[:max(0, len(history)-1)])
+	if !t.decided || ofAnother {
 		t.bare, t.decided = bare, true
 	}
 	return t.bare
@@ -102,13 +106,11 @@ func (t *thread) decide(bare string) string {
 func (t *thread) continues(history []lineage.Point) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.last.IsZero() {
-		return false
-	}
-	for i := len(history) - 1; i >= 0; i-- {
-		if history[i] == t.last {
-			return true
-		}
-	}
-	return false
+	return t.isBefore(history)
+}
+
+// isBefore reports whether the thread's last request is in a history. t.mu must
+// be held.
+func (t *thread) isBefore(history []lineage.Point) bool {
+	return !t.last.IsZero() && slices.Contains(history, t.last)
 }

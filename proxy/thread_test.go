@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestI2_SideRequestLeavesTheConversationAlone: a request for a title comes
+// first and has the conversation's first message. It goes bare, as does what
+// goes on from it; the conversation has its prefix, also after a restart.
+func TestI2_SideRequestLeavesTheConversationAlone(t *testing.T) {
+	const (
+		opening = `{"role":"user","content":"fix the build"}`
+		more    = opening + `,{"role":"assistant","content":"done"},{"role":"user","content":"thanks"}`
+	)
+	b := newBench(t, policy(Enforced))
+	send := func(session, limit, messages string) string {
+		t.Helper()
+		body := `{"model":"claude-sonnet-4-5","max_tokens":` + limit + `,"messages":[` + messages + `]}`
+		r := b.post("/v1/messages", body, "x-preface-session", session)
+		if r.StatusCode != 200 {
+			t.Fatalf("status %d: %s", r.StatusCode, r.body)
+		}
+		return r.Header.Get("x-preface-prefix")
+	}
+	bare := func(session, limit, messages string) {
+		t.Helper()
+		if got := send(session, limit, messages); got != "bare; side_request" {
+			t.Errorf("session %s, max_tokens %s, %s: prefix %q, want bare; side_request", session, limit, messages, got)
+		}
+	}
+	carries := func(session, limit, messages string) {
+		t.Helper()
+		if got := send(session, limit, messages); !strings.HasPrefix(got, "sha256:") {
+			t.Errorf("session %s, max_tokens %s, %s: prefix %q, want the session's", session, limit, messages, got)
+		}
+	}
+	bare("a", "20", opening)
+	carries("a", "1000", opening)
+	carries("a", "1000", more)
+	bare("goes on", "20", opening)
+	bare("goes on", "1000", more)
+	bare("over a restart", "20", opening)
+	b.flush()
+	b.stop()
+	b.start(policy(Enforced))
+	carries("over a restart", "1000", opening)
+	carries("a", "1000", more)
+	b.verify()
+}
+
+// TestEnforcedPathsInOtherWords: what a provider could take for a model call
+// does not get around an enforced prefix. Where none is enforced, or a path is
+// no model call's in any words, it passes as it is.
+func TestEnforcedPathsInOtherWords(t *testing.T) {
+	f := func(p, path string, want int) {
+		t.Helper()
+		b := newBench(t, policy(p))
+		r := b.post(path, anthropicTurn)
+		if r.StatusCode != want {
+			t.Errorf("%s: POST %s = %d %s, want %d", p, path, r.StatusCode, r.body, want)
+		}
+		if sent := len(b.received()); want == 400 && sent != 0 {
+			t.Errorf("%s: POST %s was sent", p, path)
+		}
+	}
+	for _, path := range []string{"/v1/%6dessages", "/v1//messages", "//v1/messages", "/v1/messages/", "/anthropic/v1/x/../messages"} {
+		f(Enforced, path, 400)
+	}
+	f(Enforced, "/v1/messages", 200)
+	f(Enforced, "/v1/messages/batches", 404) // the provider's own
+	f(BestEffort, "/v1/%6dessages", 200)
+}
