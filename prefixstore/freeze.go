@@ -12,6 +12,7 @@ import (
 // first freezes a session's epoch 1.
 func (s *Store) first(ctx context.Context, w Want, r *Recipe) (*Epoch, error) {
 	a := s.anchor(w, r, 1, logsink.ReasonInitial)
+	a.Resume = w.Resume // had its effect: the session begins
 	switch {
 	case w.Bare != "":
 		a.Decision, a.Why = logsink.Bare, w.Bare

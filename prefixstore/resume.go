@@ -16,13 +16,13 @@ func (s *Store) over(e *Epoch, resume string, now time.Time) bool {
 }
 
 // resumedBy reports whether the signal asks for an epoch that e is not yet. A
-// token resumes once. The plain "1" cannot tell a resume from the same request
+// token resumes once, or begins a session that is new. The plain "1" cannot tell a resume from the same request
 // sent again, so an epoch that it began lasts until it has had an answer.
 func (e *Epoch) resumedBy(signal string) bool {
 	switch {
 	case signal == "":
 		return false
-	case e.Reason != logsink.ReasonResume || e.resume != signal:
+	case e.resume != signal:
 		return true
 	}
 	return signal == "1" && e.completed.Load()

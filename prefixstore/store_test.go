@@ -295,8 +295,16 @@ func TestResume(t *testing.T) {
 			t.Errorf("Bare = epoch %d %q, %v; want 2, bare; compose_failed", e.Number, e.Label(), err)
 		}
 	})
-	f("resuming what is not known begins it", func(t *testing.T, s *Store, r *Recipe) {
-		expect(t, mustFind(t, s, resume("1", false), r), 1, "composition 1")
+	for _, token := range []string{"1", "a"} {
+		f("resuming with "+token+" what is not known begins it", func(t *testing.T, s *Store, r *Recipe) {
+			expect(t, mustFind(t, s, resume(token, false), r), 1, "composition 1")
+			expect(t, mustFind(t, s, resume(token, false), r), 1, "composition 1")
+		})
+	}
+	f("a token that began a session resumes nothing", func(t *testing.T, s *Store, r *Recipe) {
+		mustFind(t, s, resume("a", false), r).Completed()
+		expect(t, mustFind(t, s, resume("a", false), r), 1, "composition 1")
+		expect(t, mustFind(t, s, resume("b", false), r), 2, "composition 2")
 	})
 }
 
