@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/bits"
 	"sync"
+	"time"
 
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
 )
@@ -21,6 +22,7 @@ func (x *exchange) readBody() error {
 	limit := x.gen.cfg.Limits.Body
 	n := x.ctx.Request.Header.ContentLength()
 	if n > limit {
+		x.discard(stream)
 		return tooLarge(limit)
 	}
 	var err error
@@ -33,12 +35,26 @@ func (x *exchange) readBody() error {
 	x.raw = x.buf
 	switch {
 	case errors.Is(err, errTooLarge):
+		x.discard(stream)
 		return tooLarge(limit)
 	case err != nil:
 		return x.unreceived(err)
 	}
 	return nil
 }
+
+// discard reads on for a while in a body that is refused: a client that is still
+// writing when the connection closes is reset, and never sees the answer.
+func (x *exchange) discard(stream io.Reader) {
+	if x.conn.SetReadDeadline(time.Now().Add(maxDiscardTime)) == nil {
+		_, _ = io.CopyN(io.Discard, stream, maxDiscard) // the connection ends anyway
+	}
+}
+
+const (
+	maxDiscard     = 16 << 20
+	maxDiscardTime = 2 * time.Second
+)
 
 func tooLarge(limit int) error {
 	return &refusal{kind: dialect.ErrTooLarge, reason: "body_limit", hangUp: true,
