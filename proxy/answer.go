@@ -18,6 +18,7 @@ func (x *exchange) answerWith() {
 	coding := string(h.ContentEncoding())
 	r.stream = strings.HasPrefix(string(h.ContentType()), "text/event-stream")
 	x.cleanHead(h)
+	h.SetProtocol(http11) // each hop has its own, and our framing is that of 1.1
 	x.label(h)
 	r.frame(h, x.ctx.IsHead())
 	x.tap(coding)
@@ -32,6 +33,8 @@ func (x *exchange) answerWith() {
 	x.ctx.Response.ImmediateHeaderFlush = r.stream
 	x.ctx.Response.SetBodyStream(r, size)
 }
+
+var http11 = []byte("HTTP/1.1")
 
 // frame reads from the head how the body ends.
 func (r *relay) frame(h *fasthttp.ResponseHeader, isHead bool) {

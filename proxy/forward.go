@@ -114,11 +114,10 @@ func (x *exchange) brokeOff(err error) error {
 	if x.left.Load() {
 		return errClientLeft
 	}
-	if derr := x.link.wire.SetReadIdle(time.Second); derr == nil {
-		if x.ctx.Response.Header.Read(x.link.br) == nil {
-			x.relay.close = true
-			return nil
-		}
+	x.ctx.Response.Header.DisableNormalizing()
+	if x.readHead(time.Second) == nil {
+		x.relay.close = true
+		return nil
 	}
 	return x.unanswered(err)
 }
@@ -131,7 +130,7 @@ func (x *exchange) await() error {
 	h := &x.ctx.Response.Header
 	h.DisableNormalizing()
 	if h.StatusCode() == 0 || !x.relay.close {
-		if err := x.readHead(); err != nil {
+		if err := x.readHead(x.gen.cfg.Timeouts.FirstByte); err != nil {
 			return x.unanswered(err)
 		}
 	}
@@ -140,9 +139,9 @@ func (x *exchange) await() error {
 	return nil
 }
 
-// readHead reads heads until one is final.
-func (x *exchange) readHead() error {
-	if err := x.link.wire.SetReadIdle(x.gen.cfg.Timeouts.FirstByte); err != nil {
+// readHead reads heads until one is final, waiting for each as long as idle.
+func (x *exchange) readHead(idle time.Duration) error {
+	if err := x.link.wire.SetReadIdle(idle); err != nil {
 		return err
 	}
 	h := &x.ctx.Response.Header

@@ -1,0 +1,71 @@
+package proxy
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/seed-9236c7ca/preface/prefixstore"
+)
+
+// answering is a provider that gives every request one answer, byte for byte,
+// and hangs up. whole says that it reads the request's body before.
+func answering(t *testing.T, answer string, whole bool) setupFunc {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			if req, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+				if whole {
+					_, _ = io.Copy(io.Discard, req.Body)
+				}
+				_, _ = io.WriteString(c, answer)
+			}
+			c.Close()
+		}
+	}()
+	return func(b *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
+		s.Config = b.config("http://" + ln.Addr().String())
+	}
+}
+
+// TestI8_InterimAnswerIsNotTheAnswer: a provider sends an interim answer and
+// refuses the body before it has read it. The client never takes the interim
+// answer for the end; the refusal itself may be lost with the connection.
+func TestI8_InterimAnswerIsNotTheAnswer(t *testing.T) {
+	const answer = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" +
+		"HTTP/1.1 413 Content Too Large\r\nX-Kept: 1\r\nContent-Length: 2\r\n\r\n{}"
+	b := newBench(t, answering(t, answer, false))
+	body := strings.Replace(anthropicTurn, `"model"`, `"padding":"`+strings.Repeat("x", 16<<20)+`","model"`, 1)
+	r := b.post("/v1/messages", body)
+	if r.StatusCode != 413 && r.StatusCode != 502 {
+		t.Errorf("answer %d %v, want the provider's 413, or 502 if that was lost", r.StatusCode, r.Header)
+	}
+	for _, resp := range b.responses() {
+		if resp.Status/100 == 1 {
+			t.Errorf("recorded status %d, which is not final", resp.Status)
+		}
+	}
+}
+
+// TestI8_AnswerOfHTTP10: an answer of an HTTP/1.0 provider, which ends with its
+// connection, goes on in our chunks, which are no part of HTTP/1.0.
+func TestI8_AnswerOfHTTP10(t *testing.T) {
+	const body = `{"id":"m","type":"message"}`
+	b := newBench(t, answering(t, "HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n"+body, true))
+	r := b.post("/v1/messages", anthropicTurn)
+	if r.StatusCode != 200 || r.Proto != "HTTP/1.1" || string(r.body) != body || r.err != nil {
+		t.Errorf("answer %s %d %q, %v, want HTTP/1.1 200 %q", r.Proto, r.StatusCode, r.body, r.err, body)
+	}
+}
