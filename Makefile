@@ -11,6 +11,9 @@ test: tools ## vet and test with the race detector
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet $(PKG)
 	CGO_ENABLED=1 $(GO) test -race -timeout 40m $(PKG)
+ifeq ($(PKG),./...) # the SDKs' tests are a module of their own
+	cd internal/sdktest && $(GO) vet ./... && CGO_ENABLED=1 $(GO) test -race ./...
+endif
 
 tools: ## the race detector needs a C compiler
 	@command -v $${CC:-gcc} >/dev/null || { \
