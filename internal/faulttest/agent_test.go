@@ -106,7 +106,7 @@ type try struct {
 	id   string
 	of   *session
 	life int
-	turn int // length of the history
+	via  *child // the proxy it goes to
 	body []byte
 	slot int
 
@@ -123,7 +123,7 @@ type try struct {
 var tryCount atomic.Int64
 
 func (s *session) newTry(life int) *try {
-	t := &try{id: fmt.Sprint("try-", tryCount.Add(1)), of: s, life: life, turn: len(s.history)}
+	t := &try{id: fmt.Sprint("try-", tryCount.Add(1)), of: s, life: life}
 	t.body, t.slot = s.body()
 	return t
 }

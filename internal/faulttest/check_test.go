@@ -74,8 +74,8 @@ func (tr *trail) checkEnd(lastLife int) {
 }
 
 // checkRecords checks which request records a crash took. Records are written
-// in the order they were made, so in one session and life only the last ones may
-// be missing; of the last life, which ended well, none.
+// in the order they were made, so of one session in one process only the last
+// ones may be missing; of the last life, which ended well, none.
 func (tr *trail) checkRecords(lastLife int) {
 	requests, responses := map[string]bool{}, map[string]bool{}
 	for _, r := range tr.st.records() {
@@ -88,14 +88,14 @@ func (tr *trail) checkRecords(lastLife int) {
 	}
 	type place struct {
 		session string
-		life    int
+		proxy   *child
 	}
 	missing := map[place]string{}
 	for _, t := range tr.all(0) {
 		if t.requestID == "" || t.status != 200 { // refused: nothing was sent
 			continue
 		}
-		at := place{t.of.id, t.life}
+		at := place{t.of.id, t.via}
 		switch there := requests[t.requestID]; {
 		case !there && t.life == lastLife, t.life == lastLife && t.looksWhole() && !responses[t.requestID]:
 			tr.st.t.Errorf("I4: %s has no record although its proxy ended well", t.id)

@@ -2,6 +2,7 @@ package faulttest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -73,15 +74,15 @@ func (c *crew) done(s *session, t *try) {
 	}
 }
 
-// work has n agents busy with a proxy, until it dies or, if no more sessions are
-// to be begun, those that were are through.
-func (c *crew) work(p *child, n, life int) {
+// work has n agents busy with proxies, any turn with any of them, until one dies
+// or, if no more sessions are to be begun, those that were are through.
+func (c *crew) work(n, life int, proxies ...*child) {
 	client := newClient()
 	defer leave(client)
 	var agents sync.WaitGroup
 	for range n {
 		agents.Go(func() {
-			for c.turn(client, p, life) {
+			for c.turn(client, life, proxies[rand.IntN(len(proxies))]) {
 			}
 		})
 	}
@@ -90,12 +91,13 @@ func (c *crew) work(p *child, n, life int) {
 
 // turn takes one turn, and reports whether its agent goes on. One whose request
 // fails has seen its proxy die.
-func (c *crew) turn(client *http.Client, p *child, life int) bool {
+func (c *crew) turn(client *http.Client, life int, p *child) bool {
 	s := c.next()
 	if s == nil {
 		return false
 	}
 	t := s.newTry(life)
+	t.via = p
 	c.st.trail.add(t)
 	c.sent.Add(1)
 	t.send(client, p.agents)

@@ -29,7 +29,7 @@
 //
 //	PREFACE_MUTATIONS=1 go test -run TestMutations -v ./internal/faulttest
 //
-// It takes minutes and is not part of an ordinary run; that each mutation still
+// It takes a minute or two and is not part of an ordinary run; that each mutation still
 // applies to the source is. Whoever adds a checker adds a mutation that it must
 // find; whoever moves the code that a mutation changes moves the mutation.
 //

@@ -64,14 +64,21 @@ func TestI1_Kill9(t *testing.T) {
 	for i, p := range killPoints {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			k := &killing{stage: newStage(t), killPoint: p, rng: rand.New(rand.NewPCG(7, uint64(i)))}
-			k.crew = &crew{st: k.stage, name: "kill-" + p.name}
-			k.crew.more.Store(true)
-			for life := 1; life <= kills() && !t.Failed(); life++ {
-				k.live(life)
-			}
-			k.finish(kills() + 1)
-			t.Logf("%s: %d kills, %d sessions, %d tries, %d arrived", p.name, kills(), k.crew.made, len(k.trail.tries), len(k.up.Received()))
+			newKilling(t, p, uint64(i)).run(kills())
+		})
+	}
+}
+
+// TestI1_Kill9BesideAnother: the same with a second proxy on the same log, which
+// lives on: whoever loses one proxy tries again with the other.
+func TestI1_Kill9BesideAnother(t *testing.T) {
+	for i, p := range killPoints {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			p.victim = nil // its session may have gone on with the other
+			k := newKilling(t, p, uint64(100+i))
+			k.others = []*child{k.start()}
+			k.run((kills() + 3) / 4)
 		})
 	}
 }
@@ -80,8 +87,24 @@ func TestI1_Kill9(t *testing.T) {
 type killing struct {
 	*stage
 	killPoint
-	crew *crew
-	rng  *rand.Rand
+	crew   *crew
+	rng    *rand.Rand
+	others []*child // proxies that are not killed
+}
+
+func newKilling(t *testing.T, p killPoint, seed uint64) *killing {
+	k := &killing{stage: newStage(t), killPoint: p, rng: rand.New(rand.NewPCG(7, seed))}
+	k.crew = &crew{st: k.stage, name: "kill-" + p.name}
+	k.crew.more.Store(true)
+	return k
+}
+
+func (k *killing) run(lives int) {
+	for life := 1; life <= lives && !k.t.Failed(); life++ {
+		k.live(life)
+	}
+	k.finish(lives + 1)
+	k.t.Logf("%s: %d kills, %d sessions, %d tries, %d arrived", k.name, lives, k.crew.made, len(k.trail.tries), len(k.up.Received()))
 }
 
 const agentsAtOnce = 4
@@ -98,7 +121,7 @@ func (k *killing) live(life int) {
 	if draining {
 		go k.drainAfter(p, k.crew.sent.Load()+int64(n))
 	}
-	k.crew.work(p, agentsAtOnce, life)
+	k.crew.work(agentsAtOnce, life, append([]*child{p}, k.others...)...)
 	if !p.killed() {
 		k.t.Fatalf("life %d ended with %v; stderr:\n%s", life, p.over(), p.stderr.String())
 	}
@@ -159,10 +182,13 @@ func (k *killing) witness(life int) {
 func (k *killing) finish(life int) {
 	p := k.start()
 	k.crew.more.Store(false)
-	k.crew.work(p, agentsAtOnce, life)
+	k.crew.work(agentsAtOnce, life, append([]*child{p}, k.others...)...)
 	for _, v := range k.trail.victims(life) {
 		k.t.Errorf("%s failed in a life without a fault: status %d, %v", v.id, v.status, v.err)
 	}
 	p.stop()
+	for _, o := range k.others {
+		o.stop()
+	}
 	k.trail.checkEnd(life)
 }

@@ -18,7 +18,7 @@ func TestI2_ReloadUnderLoad(t *testing.T) {
 	crew := &crew{st: st, name: "reload", header: []string{"x-provider-fault", "gap=3ms"}}
 	crew.more.Store(true)
 	var load sync.WaitGroup
-	load.Go(func() { crew.work(p, agentsAtOnce, 1) })
+	load.Go(func() { crew.work(agentsAtOnce, 1, p) })
 	for i := range 60 {
 		if i%3 == 2 {
 			st.spoilConfig()

@@ -59,7 +59,7 @@ type soak struct {
 // run keeps up load and faults for a time.
 func (s *soak) run(d time.Duration) {
 	var load sync.WaitGroup
-	load.Go(func() { s.crew.work(s.p, 6, 1) })
+	load.Go(func() { s.crew.work(6, 1, s.p) })
 	over, next := time.After(d), time.NewTicker(2*time.Second)
 	defer next.Stop()
 	for {
