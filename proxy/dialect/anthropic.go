@@ -89,7 +89,7 @@ func (r *Request) readAnthropicHeader(root jsonspan.Value) {
 }
 
 func (r *Request) readAnthropicHistory(body []byte, first jsonspan.Value) {
-	d := digester{body: body, levels: 2, feed: r.feed}
+	d := digester{origin: anthropicOrigin, body: body, levels: 2, feed: r.feed}
 	r.readHistory(&d, first)
 	r.feed = d.feed
 	r.Answered = answered(first, fromClaude)

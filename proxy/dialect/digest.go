@@ -37,6 +37,7 @@ import (
 // A change of this feed makes every thread in the log unrecognisable, so the
 // golden files pin it.
 type digester struct {
+	origin lineage.Point // where histories of the API family begin
 	body   []byte
 	levels int // how often content may nest in content
 	// plain reports a member of a message that means nothing; it may be nil.

@@ -20,8 +20,8 @@
 //     does not understand is passed over: only the place is looked for.
 //  3. Renderings is a pure function of the messages: same messages, same bytes.
 //  4. A lineage ignores what clients change between turns: cache marks, and
-//     whether a text is a string or one block. Its bytes are the same in every
-//     release, for the log holds them.
+//     whether a text is a string or one block. Two API families have none in
+//     common. Its bytes are the same in every release, for the log holds them.
 //  5. A Meter never fails and never delays: it is fed a copy, and what it does
 //     not understand leaves counts unknown.
 //  6. Reading takes time linear in the document and, into a used Request, no

@@ -1,6 +1,10 @@
 package dialect
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed-9236c7ca/preface/proxy/internal/lineage"
+)
 
 // Family returns the API family of a dialect's name: what stands before its
 // first hyphen. The dialects of one family share a provider and its
@@ -9,6 +13,13 @@ func Family(name string) string {
 	family, _, _ := strings.Cut(name, "-")
 	return family
 }
+
+// Histories begin where their family does, so that the same words over two APIs
+// are two conversations: the routes of one family know nothing of the other's.
+var (
+	anthropicOrigin = lineage.Of([]byte("anthropic"))
+	openaiOrigin    = lineage.Of([]byte("openai"))
+)
 
 // owned lists paths, beside the model calls, that only one family's clients
 // ask for, without a leading /v1 and with everything below them. Paths that

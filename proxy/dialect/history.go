@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
-	"github.com/seed-9236c7ca/preface/proxy/internal/lineage"
 )
 
 // readHistory fills in the lineages of the history that begins with first, and
@@ -12,7 +11,7 @@ import (
 // prompt alone: on a resume, clients leave out or move the reminders that stood
 // before it (Qwen Code does), and the history is still the same.
 func (r *Request) readHistory(d *digester, first jsonspan.Value) {
-	var p lineage.Point
+	p := d.origin
 	for m := first; m.Exists(); m = m.Next() {
 		content := d.message(m)
 		if r.FirstPrompt.IsZero() && m.Get("role").Is("user") {

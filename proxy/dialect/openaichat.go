@@ -69,7 +69,7 @@ func (r *Request) readChatHeader(root jsonspan.Value) {
 }
 
 func (r *Request) readChatMessages(body []byte, messages, first jsonspan.Value) {
-	d := digester{body: body, levels: 1, feed: r.feed}
+	d := digester{origin: openaiOrigin, body: body, levels: 1, feed: r.feed}
 	r.readOpener(&d, messages)
 	r.readHistory(&d, first)
 	r.feed = d.feed

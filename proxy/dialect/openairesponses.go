@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
-	"github.com/seed-9236c7ca/preface/proxy/internal/lineage"
 )
 
 func init() { Register(openaiResponses{}) }
@@ -111,7 +110,7 @@ func (r *Request) readResponsesHeader(root jsonspan.Value) {
 }
 
 func (r *Request) readResponsesInput(body []byte, input jsonspan.Value) {
-	d := digester{body: body, levels: 1, plain: itemPlain, feed: r.feed}
+	d := digester{origin: openaiOrigin, body: body, levels: 1, plain: itemPlain, feed: r.feed}
 	if input.Kind() == jsonspan.String {
 		r.readInputText(&d, input)
 	} else {
@@ -129,7 +128,7 @@ func (r *Request) readInputText(d *digester, input jsonspan.Value) {
 	if prompt, ok := d.prompt(input); ok {
 		content = prompt
 	}
-	r.History = append(r.History, lineage.Point{}.Next(content))
+	r.History = append(r.History, d.origin.Next(content))
 	r.FirstPrompt = content
 }
 
