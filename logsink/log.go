@@ -51,8 +51,10 @@ type Log interface {
 	// process. Asking twice is asking once.
 	EndEpoch(ctx context.Context, k Key, epoch int) error
 
-	// Ended returns the epochs that were ended by EndEpoch after the cursor, and
-	// the cursor to go on from. It must be cheap: it is asked once a second.
+	// Ended returns the epochs that have ended after the cursor, and the cursor
+	// to go on from: those that EndEpoch named, and those that another epoch was
+	// frozen after, so that all processes learn of a resume. It must be cheap: it
+	// is asked once a second.
 	Ended(ctx context.Context, after int64) (ended []EpochRef, cursor int64, err error)
 
 	// Secret returns the random 32 bytes under a name, made at first asking and

@@ -117,16 +117,17 @@ func (s *SQLite) EndEpoch(ctx context.Context, k Key, epoch int) error {
 	if err := k.check(); err != nil {
 		return fmt.Errorf("cannot end epoch %d of session %q: %w", epoch, k.Session, err)
 	}
-	now := time.Now().UnixNano()
-	err := s.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO ended (key, epoch, time, tenant, session) VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING`,
-			keyOf(k).bytes(), epoch, now, k.Tenant, k.Session)
-		return err
-	})
+	err := s.do(ctx, func(t *tx) error { return t.endEpoch(k, epoch) })
 	if err != nil {
 		return fmt.Errorf("cannot end epoch %d of session %q: %w", epoch, k.Session, err)
 	}
 	return nil
+}
+
+func (t *tx) endEpoch(k Key, epoch int) error {
+	_, err := t.exec(`INSERT INTO ended (key, epoch, time, tenant, session) VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING`,
+		keyOf(k).bytes(), epoch, time.Now().UnixNano(), k.Tenant, k.Session)
+	return err
 }
 
 // endedAtOnce bounds one answer of Ended; the cursor leads to the next.

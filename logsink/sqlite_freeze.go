@@ -71,7 +71,10 @@ func (f *freezing) insert(t *tx, s *sessionRow) error {
 		return err
 	}
 	s.freeze(&f.brief, id)
-	return t.saveSession(s)
+	if err := t.saveSession(s); err != nil || f.brief.Epoch == 1 {
+		return err
+	}
+	return t.endEpoch(f.brief.Key, f.brief.Epoch-1)
 }
 
 // findAnchor returns the anchor of an epoch that the session has had.

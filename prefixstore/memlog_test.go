@@ -45,6 +45,9 @@ func (l *memLog) Freeze(_ context.Context, a *logsink.Anchor) (*logsink.Anchor, 
 	if !ok {
 		won = a
 		l.anchors[ref], l.last[a.Key] = a, max(l.last[a.Key], a.Epoch)
+		if a.Epoch > 1 {
+			l.ended = append(l.ended, logsink.EpochRef{Key: a.Key, Epoch: a.Epoch - 1})
+		}
 	}
 	if l.loseReply {
 		return nil, errDown

@@ -28,9 +28,21 @@ func (e *Epoch) resumedBy(signal string) bool {
 	return signal == "1" && e.completed.Load()
 }
 
+// wasEnded reports whether the epoch is known to be over: an operator ended it,
+// or a later one was frozen, here or by another process. A copy of it may still
+// be in the cache, or on its way there from a slow read.
 func (s *Store) wasEnded(e *Epoch) bool {
-	last, ok := s.ended.Load(e.Key)
-	return ok && e.Number <= last.(int)
+	last, ok := s.ended.Get(e.Key)
+	return ok && e.Number <= last
+}
+
+// end notes that a session's epochs up to one are over.
+func (s *Store) end(k logsink.Key, epoch int) {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	if last, ok := s.ended.Peek(k); !ok || last < epoch {
+		s.ended.Add(k, epoch)
+	}
 }
 
 func (s *Store) idled(e *Epoch, now time.Time) bool {
@@ -81,8 +93,8 @@ func (s *Store) learnEnded(ctx context.Context, cursor int64) int64 {
 		return cursor
 	}
 	for _, ref := range refs {
-		s.ended.Store(ref.Key, ref.Epoch)
-		s.opt.Logger.Info("epoch ended by an operator", "session", ref.Session, "epoch", ref.Epoch)
+		s.end(ref.Key, ref.Epoch)
+		s.opt.Logger.Debug("epoch has ended", "session", ref.Session, "epoch", ref.Epoch)
 	}
 	return next
 }

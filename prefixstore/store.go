@@ -11,6 +11,7 @@ import (
 	"weak"
 
 	"github.com/dgraph-io/ristretto/v2"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/seed-9236c7ca/preface/logsink"
@@ -90,8 +91,13 @@ type Store struct {
 	places  chan struct{}      // one for each composition under way
 
 	live    interner[Epoch]
-	pending pending  // epochs that are bare because the log was down
-	ended   sync.Map // logsink.Key → int: the last epoch that an operator ended
+	pending pending // epochs that are bare because the log was down
+
+	// ended is the last epoch known to be over, of the sessions that were
+	// resumed of late. One that is forgotten costs another process a stale
+	// epoch until its cache lets go of it.
+	ended  *lru.Cache[logsink.Key, int]
+	ending sync.Mutex // one end at a time
 
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -109,8 +115,12 @@ func New(log logsink.Log, opt Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a cache of %d bytes (cache.bytes): %w", opt.CacheBytes, err)
 	}
+	ended, err := lru.New[logsink.Key, int](maxEnded)
+	if err != nil {
+		panic("BUG: " + err.Error()) // only for a size below 1
+	}
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Store{places: make(chan struct{}, maxComposing), log: log, opt: opt, cache: cache, stop: stop,
+	s := &Store{ended: ended, places: make(chan struct{}, maxComposing), log: log, opt: opt, cache: cache, stop: stop,
 		live: interner[Epoch]{values: map[string]weak.Pointer[Epoch]{}}, pending: pending{epochs: map[logsink.Key]*pendingEpoch{}}}
 	s.done.Go(func() { s.watch(ctx) })
 	return s, nil
@@ -126,6 +136,9 @@ func (s *Store) Close() {
 // maxComposing bounds the compositions under way; more wait for a place, within
 // their compose_timeout.
 const maxComposing = 64
+
+// maxEnded bounds the resumed sessions that are remembered, about 20 MB.
+const maxEnded = 100_000
 
 // epochCost is about what one cached epoch takes, its id included; the bytes of
 // renderings are shared.

@@ -308,6 +308,72 @@ func TestResume(t *testing.T) {
 	})
 }
 
+// A slowLog keeps the first reader of an anchor waiting with what it has read.
+type slowLog struct {
+	*memLog
+	first   atomic.Bool   // somebody has read
+	reading chan struct{} // closed when it has read
+	wait    chan struct{}
+}
+
+func (l *slowLog) Current(ctx context.Context, k logsink.Key) (*logsink.Anchor, error) {
+	a, err := l.memLog.Current(ctx, k)
+	if l.first.CompareAndSwap(false, true) {
+		close(l.reading)
+		<-l.wait
+	}
+	return a, err
+}
+
+// TestI2_SlowReaderBringsNoOldEpochBack: a request reads epoch 1 from the log
+// while another resumes the session; those that follow are of epoch 2.
+func TestI2_SlowReaderBringsNoOldEpochBack(t *testing.T) {
+	mem, c := newMemLog(), &composer{}
+	mustFind(t, open(t, mem, Options{}), want("s"), c.recipe())
+	log := &slowLog{memLog: mem, reading: make(chan struct{}), wait: make(chan struct{})}
+	s := open(t, log, Options{})
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = s.Find(t.Context(), want("s"), c.recipe()) })
+	<-log.reading
+	resumed := want("s")
+	resumed.Resume = "1"
+	mustFind(t, s, resumed, c.recipe())
+	s.cache.Wait()
+	close(log.wait)
+	wg.Wait()
+	s.cache.Wait()
+	if e := mustFind(t, s, want("s"), c.recipe()); e.Number != 2 {
+		t.Errorf("after the resume a request is of epoch %d, want 2", e.Number)
+	}
+}
+
+// TestI2_ResumeReachesOtherProcesses: a client resumes its session at one
+// process; within a second the others follow, with the same bytes.
+func TestI2_ResumeReachesOtherProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, c := newMemLog(), &composer{}
+		var stores [2]*Store
+		for i := range stores {
+			s, err := New(log, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			stores[i] = s
+			mustFind(t, s, want("s"), c.recipe())
+		}
+		resumed := want("s")
+		resumed.Resume = "1"
+		e := mustFind(t, stores[1], resumed, c.recipe())
+		time.Sleep(1100 * time.Millisecond) // the bubble's clock
+		synctest.Wait()
+		other := mustFind(t, stores[0], want("s"), c.recipe())
+		if other.Number != 2 || string(other.Rendering("r")) != string(e.Rendering("r")) {
+			t.Errorf("the other process is at epoch %d with %q, want 2 with %q", other.Number, other.Rendering("r"), e.Rendering("r"))
+		}
+	})
+}
+
 // TestOperatorEndsEpoch: another process ends the epoch; within a second the
 // next request starts a new one.
 func TestOperatorEndsEpoch(t *testing.T) {

@@ -172,6 +172,13 @@ func endEpoch(t testing.TB, b Backend) {
 	if got := current(t, other, alice); got.Epoch != 1 {
 		t.Errorf("Current after EndEpoch is epoch %d, want 1", got.Epoch)
 	}
+	// Freezing the next one ends it, for all processes: once, if it had been ended.
+	carol := logsink.Key{Tenant: alice.Tenant, Session: "carol"}
+	freeze(t, other, Anchor(carol, 1, "text"))
+	before := ended(other, start, logsink.EpochRef{Key: alice, Epoch: 1}, logsink.EpochRef{Key: bob, Epoch: 1}, logsink.EpochRef{Key: alice, Epoch: 2})
+	freeze(t, other, Anchor(carol, 2, "other text"))
+	freeze(t, other, Anchor(bob, 2, "other text"))
+	ended(other, before, logsink.EpochRef{Key: carol, Epoch: 1})
 }
 
 func secret(t testing.TB, b Backend) {
