@@ -604,3 +604,29 @@ func TestI2_ReloadUnderLoad(t *testing.T) {
 	}
 	b.verify()
 }
+
+// TestI6_TenantIsTheCredentialThatCounts: a header that means nothing to the
+// provider makes two callers neither one, nor a subscriber an API key's owner.
+func TestI6_TenantIsTheCredentialThatCounts(t *testing.T) {
+	b := newBench(t)
+	session := func(path, body string, header ...string) (tenant string) {
+		t.Helper()
+		if r := b.post(path, body, append(header, "x-preface-session", "same")...); r.StatusCode != 200 {
+			t.Fatalf("%s: %d %s", path, r.StatusCode, r.body)
+		}
+		reqs := b.requests()
+		return reqs[len(reqs)-1].Tenant
+	}
+	one := session("/v1/responses", responsesTurn, "x-api-key", "sk-same", "authorization", "Bearer sk-one")
+	two := session("/v1/responses", responsesTurn, "x-api-key", "sk-same", "authorization", "Bearer sk-two")
+	if one == two {
+		t.Error("two OpenAI keys beside one x-api-key are one tenant")
+	}
+	if bare := session("/v1/responses", responsesTurn, "x-api-key", "sk-other", "authorization", "Bearer sk-one"); bare != one {
+		t.Error("one OpenAI key beside another x-api-key is another tenant")
+	}
+	r := b.post("/v1/messages", anthropicTurn, "x-preface-session", "oauth", "x-api-key", "dummy", "authorization", "Bearer sk-ant-oat01-x")
+	if got := r.Header.Get("x-preface-prefix"); got != "bare; subscription" {
+		t.Errorf("a subscription beside a dummy key has %q, want bare; subscription", got)
+	}
+}

@@ -42,9 +42,15 @@ func (x *exchange) identify() error {
 func (x *exchange) peeks() bool { return x.endpoint == dialect.Count || x.facts.Side }
 
 // credential is what authenticates the caller: the API key, or the whole
-// authorization. It is hashed and forgotten.
+// authorization. It is hashed and forgotten. Of several it is the one that the
+// provider reads: two callers are not one because a header that is nothing to
+// the provider is the same.
 func (x *exchange) credential() []byte {
-	for _, name := range []string{"x-api-key", "authorization", "api-key"} {
+	names := [...]string{"x-api-key", "authorization", "api-key"}
+	if dialect.Family(x.dialect.Name()) == "openai" {
+		names = [...]string{"authorization", "api-key", "x-api-key"}
+	}
+	for _, name := range names {
 		if v := x.head.get(name); len(v) > 0 {
 			return bearer(v)
 		}
@@ -64,12 +70,14 @@ func bearer(v []byte) []byte {
 
 // subscribes reports whether the caller signs in with a subscription instead
 // of an API key: Claude's OAuth tokens begin with sk-ant-oat, ChatGPT's are
-// JSON web tokens and come with an account id (facts/clients.md 5).
+// JSON web tokens and come with an account id (facts/clients.md 5). An API key
+// beside such a token hides nothing.
 func (x *exchange) subscribes() bool {
-	if x.head.get("chatgpt-account-id") != nil {
-		return true
-	}
-	token := x.credential()
+	return x.head.get("chatgpt-account-id") != nil ||
+		isSubscription(x.credential()) || isSubscription(bearer(x.head.get("authorization")))
+}
+
+func isSubscription(token []byte) bool {
 	return bytes.HasPrefix(token, []byte("sk-ant-oat")) ||
 		bytes.HasPrefix(token, []byte("eyJ")) && bytes.Count(token, []byte(".")) == 2
 }
