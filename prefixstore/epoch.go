@@ -26,6 +26,7 @@ type Epoch struct {
 	resume string // the resume token that began it
 
 	renderings *renderings // nil if bare
+	cost       int64       // bytes that it takes in the cache; immutable
 
 	// completed turns true with the first whole answer of the epoch; one that
 	// was read from the log counts as answered. last is when a request last
@@ -69,17 +70,32 @@ func (e *Epoch) Completed() { e.completed.Store(true) }
 func newEpoch(a *logsink.Anchor, born bool) *Epoch {
 	e := &Epoch{
 		Key: a.Key, Number: a.Epoch, Reason: a.Reason,
-		Decision: a.Decision, Why: a.Why, Prefix: a.Prefix, Born: born, resume: a.Resume,
+		Decision: a.Decision, Why: a.Why, Prefix: a.Prefix, Born: born, resume: a.Resume, cost: epochCost,
 	}
 	e.completed.Store(!born)
 	if a.Injects() {
 		e.renderings = internRenderings(a.Renderings)
+		e.cost += e.renderings.share()
 	}
 	return e
 }
 
 // renderings is one set of frozen bytes, held once however many epochs share it.
-type renderings struct{ list []logsink.Rendering }
+type renderings struct {
+	list  []logsink.Rendering
+	users atomic.Int64 // epochs that were made with it
+}
+
+// share is what one more epoch answers for of the bytes: all of them if it is
+// the only one, as with a prefix of the session's own, and little where many
+// share an opener.
+func (r *renderings) share() int64 {
+	size := 0
+	for i := range r.list {
+		size += len(r.list[i].Bytes)
+	}
+	return int64(size) / r.users.Add(1)
+}
 
 var shared = interner[renderings]{values: map[string]weak.Pointer[renderings]{}}
 
@@ -88,7 +104,7 @@ func internRenderings(list []logsink.Rendering) *renderings {
 	for _, r := range list {
 		name.WriteString(r.Name + "=" + r.SHA256 + ";")
 	}
-	return shared.intern(name.String(), func() *renderings { return &renderings{list} })
+	return shared.intern(name.String(), func() *renderings { return &renderings{list: list} })
 }
 
 // An interner keeps one value under a name for as long as anyone uses it.

@@ -140,8 +140,8 @@ const maxComposing = 64
 // maxEnded bounds the resumed sessions that are remembered, about 20 MB.
 const maxEnded = 100_000
 
-// epochCost is about what one cached epoch takes, its id included; the bytes of
-// renderings are shared.
+// epochCost is about what one cached epoch takes, its id included, without its
+// share of the renderings' bytes.
 const epochCost = 400
 
 // ComposeError says that the contributors gave no prefix. Nothing was frozen.
@@ -215,7 +215,7 @@ func (s *Store) keep(a *logsink.Anchor, born bool) *Epoch {
 	name := cacheKey(a.Key) + "\x00" + strconv.Itoa(a.Epoch)
 	e := s.live.intern(name, func() *Epoch { return newEpoch(a, born) })
 	if !s.opt.DropCache {
-		s.cache.Set(cacheKey(a.Key), e, epochCost)
+		s.cache.Set(cacheKey(a.Key), e, e.cost)
 	}
 	return e
 }
