@@ -13,7 +13,7 @@ import (
 )
 
 // soakTime is how long TestI10_Soak keeps up its load: PREFACE_SOAK, e.g. 1h,
-// or 15 seconds.
+// or 13 seconds.
 func soakTime(t *testing.T) time.Duration {
 	switch text := os.Getenv("PREFACE_SOAK"); {
 	case text != "":
@@ -25,7 +25,7 @@ func soakTime(t *testing.T) time.Duration {
 	case testing.Short():
 		return 4 * time.Second
 	}
-	return 15 * time.Second
+	return 13 * time.Second
 }
 
 // TestI10_Soak: agents with sessions of real shape, and every two seconds
