@@ -3,6 +3,7 @@ package prefixstore
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/seed-9236c7ca/preface/logsink"
@@ -36,13 +37,16 @@ func (s *Store) wasEnded(e *Epoch) bool {
 	return ok && e.Number <= last
 }
 
-// end notes that a session's epochs up to one are over.
-func (s *Store) end(k logsink.Key, epoch int) {
+// end notes that a session's epochs up to one are over, and reports whether that
+// is news.
+func (s *Store) end(k logsink.Key, epoch int) bool {
 	s.ending.Lock()
 	defer s.ending.Unlock()
-	if last, ok := s.ended.Peek(k); !ok || last < epoch {
-		s.ended.Add(k, epoch)
+	if last, ok := s.ended.Peek(k); ok && last >= epoch {
+		return false
 	}
+	s.ended.Add(k, epoch)
+	return true
 }
 
 func (s *Store) idled(e *Epoch, now time.Time) bool {
@@ -70,9 +74,9 @@ func (s *Store) recall(ctx context.Context, e *Epoch) {
 func (s *Store) watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	var cursor int64
+	cursor := s.learnEnded(ctx, 0, slog.LevelDebug) // of before this process
 	for {
-		cursor = s.learnEnded(ctx, cursor)
+		cursor = s.learnEnded(ctx, cursor, slog.LevelInfo)
 		s.settle(ctx)
 		select {
 		case <-ctx.Done():
@@ -82,7 +86,7 @@ func (s *Store) watch(ctx context.Context) {
 	}
 }
 
-func (s *Store) learnEnded(ctx context.Context, cursor int64) int64 {
+func (s *Store) learnEnded(ctx context.Context, cursor int64, level slog.Level) int64 {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.LogTimeout)
 	defer cancel()
 	refs, next, err := s.log.Ended(ctx, cursor)
@@ -93,8 +97,9 @@ func (s *Store) learnEnded(ctx context.Context, cursor int64) int64 {
 		return cursor
 	}
 	for _, ref := range refs {
-		s.end(ref.Key, ref.Epoch)
-		s.opt.Logger.Debug("epoch has ended", "session", ref.Session, "epoch", ref.Epoch)
+		if s.end(ref.Key, ref.Epoch) {
+			s.opt.Logger.Log(ctx, level, "epoch ended by an operator, or in another process", "session", ref.Session, "epoch", ref.Epoch)
+		}
 	}
 	return next
 }
