@@ -9,7 +9,7 @@ import (
 const (
 	MaxDepth    = 128     // how deep objects and arrays may nest
 	MaxNumber   = 64      // bytes in a number literal
-	MaxElements = 1 << 16 // elements in an array whose elements are indexed
+	MaxElements = 1 << 17 // elements in an array whose elements are indexed
 	MaxValues   = 1 << 20 // values indexed in all
 )
 
