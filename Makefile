@@ -15,11 +15,11 @@ ifeq ($(PKG),./...) # the SDKs' tests are a module of their own
 	cd internal/sdktest && $(GO) vet ./... && CGO_ENABLED=1 $(GO) test -race ./...
 endif
 
-tools: ## the race detector needs a C compiler
-	@command -v $${CC:-gcc} >/dev/null || { \
-		echo 'installing gcc for the race detector'; \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gcc libc6-dev; } \
-	|| { echo 'cannot run the tests: install a C compiler (the race detector needs one) or run as root'; exit 1; }
+tools: ## the race detector needs a C compiler; two tests of failing disks use strace
+	@command -v $${CC:-gcc} >/dev/null && command -v strace >/dev/null || { \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gcc libc6-dev strace; } \
+	|| echo 'cannot install gcc and strace here'
+	@command -v $${CC:-gcc} >/dev/null || { echo 'cannot run the tests: install a C compiler, which the race detector needs, or run as root'; exit 1; }
 
 bench: ## Go benchmarks, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
