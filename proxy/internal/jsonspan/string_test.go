@@ -1,7 +1,10 @@
 package jsonspan_test
 
 import (
+	"bytes"
 	"math/rand"
+	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -82,48 +85,82 @@ func checkString(t *testing.T, d *jsonspan.Doc, inside []byte) {
 	}
 }
 
-// Every pair of bytes, at the start and in the middle of a word, and over its end.
-func TestInvariant1_EveryPairOfBytesInStrings(t *testing.T) {
-	var d jsonspan.Doc
-	for _, place := range []int{0, 3, 7} {
-		inside := []byte("abcdefgh-abcdefg")
-		for pair := range 1 << 16 {
-			inside[place], inside[place+1] = byte(pair>>8), byte(pair)
-			checkString(t, &d, inside)
+// eachWay runs a test by words and by blocks, if this processor has those.
+func eachWay(t *testing.T, test func(t *testing.T, d *jsonspan.Doc)) {
+	t.Run("words", func(t *testing.T) {
+		defer jsonspan.Portable()()
+		test(t, new(jsonspan.Doc))
+	})
+	t.Run("blocks", func(t *testing.T) {
+		if !jsonspan.Wide() {
+			t.Skip("this processor has no blocks")
 		}
-	}
+		test(t, new(jsonspan.Doc))
+	})
+}
+
+// Every pair of bytes, at the start and in the middle of a word and a block, and
+// over their ends.
+func TestInvariant1_EveryPairOfBytesInStrings(t *testing.T) {
+	eachWay(t, func(t *testing.T, d *jsonspan.Doc) {
+		for _, place := range []int{0, 7, 31, 62, 63} {
+			inside := []byte(strings.Repeat("abcdefgh-abcdef ", (place+16)/16+place/31*4))
+			for pair := range 1 << 16 {
+				inside[place], inside[place+1] = byte(pair>>8), byte(pair)
+				checkString(t, d, inside)
+			}
+		}
+	})
+}
+
+// Every byte in the place of each digit of an escape.
+func TestInvariant1_EveryDigitOfEscapes(t *testing.T) {
+	eachWay(t, func(t *testing.T, d *jsonspan.Doc) {
+		for place := range 4 {
+			for c := range 1 << 8 {
+				inside := []byte(strings.Repeat(`\u0a9f`, 22))
+				inside[2+place] = byte(c)
+				checkString(t, d, inside)
+			}
+		}
+	})
 }
 
 // Every four bytes of those at which UTF-8 or escapes turn from right to wrong.
 func TestInvariant1_EveryBoundaryOfUTF8(t *testing.T) {
 	edges := []byte("\"\\u0\x1f \x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xdf\xe0\xec\xed\xef\xf0\xf3\xf4\xf5")
-	var d jsonspan.Doc
-	for i := range len(edges) * len(edges) * len(edges) * len(edges) {
-		inside := make([]byte, 4)
-		for k := range inside {
-			inside[k] = edges[i%len(edges)]
-			i /= len(edges)
+	eachWay(t, func(t *testing.T, d *jsonspan.Doc) {
+		for i := range len(edges) * len(edges) * len(edges) * len(edges) {
+			from := i % 64 // the block's end is everywhere among them in the course of it
+			inside := bytes.Repeat([]byte("a"), 132)
+			for k := range 4 {
+				inside[from+k] = edges[i%len(edges)]
+				i /= len(edges)
+			}
+			checkString(t, d, inside[from:from+4])
+			checkString(t, d, inside)
 		}
-		checkString(t, &d, inside)
-	}
+	})
 }
 
-// Long mixes of what str treats in different ways.
+// Long mixes of what a scan treats in different ways.
 func TestInvariant1_RandomStrings(t *testing.T) {
 	parts := []string{`\n`, `\t`, `\"`, `\\`, `\\\\`, `\/`, `\r`, `\u00e9`, `\uD83D\uDE00`, `\ud83d`, "é", "中", "😀", "a", " ", "n", "t", "word",
 		"the quick brown fox", "\x7f", `\u00g0`, `\x`, "\x01", "\xff", "\xe4\xb8", `\`}
-	rnd := rand.New(rand.NewSource(1))
-	var d jsonspan.Doc
-	for range 20_000 {
-		var inside []byte
-		wrong := rnd.Intn(4) == 0
-		for range rnd.Intn(20) {
-			good := len(parts)
-			if !wrong {
-				good -= 7
+	eachWay(t, func(t *testing.T, d *jsonspan.Doc) {
+		rnd := rand.New(rand.NewSource(1))
+		for range 20_000 {
+			var inside []byte
+			good := len(parts) - 7
+			wrong := rnd.Intn(4) // how many
+			for range rnd.Intn(80) {
+				inside = append(inside, parts[rnd.Intn(good)]...)
 			}
-			inside = append(inside, parts[rnd.Intn(good)]...)
+			for range wrong {
+				at := rnd.Intn(len(inside) + 1)
+				inside = slices.Insert(inside, at, []byte(parts[good+rnd.Intn(7)])...)
+			}
+			checkString(t, d, inside)
 		}
-		checkString(t, &d, inside)
-	}
+	})
 }
