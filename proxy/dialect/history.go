@@ -20,7 +20,7 @@ func (r *Request) readHistory(d *digester, first jsonspan.Value) {
 			}
 		}
 		p = p.Next(content)
-		r.History = append(r.History, p)
+		r.History, r.Last = append(r.History, p), m.Span().From
 	}
 	r.Marks += d.marks
 	if r.FirstPrompt.IsZero() {

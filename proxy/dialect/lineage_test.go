@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
@@ -63,4 +64,21 @@ func readTurn(t *testing.T, dialect, body string) *Request {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// TestLast: Last is where the last message begins, whatever follows the list.
+func TestLast(t *testing.T) {
+	for dialect, body := range map[string]string{
+		"anthropic":        `{"messages":[{"role":"user","content":"a"}, |{"role":"assistant","content":"b"}],"system":"s","tools":[{}]}`,
+		"openai-chat":      `{"messages":[{"role":"system","content":"s"},|{"role":"user","content":"a"}],"model":"m"}`,
+		"openai-responses": `{"input":[{"role":"user","content":"a"},|{"type":"function_call_output","output":"b"}],"model":"m"}`,
+	} {
+		at := strings.IndexByte(body, '|')
+		if r := readTurn(t, dialect, strings.Replace(body, "|", "", 1)); r.Last != at {
+			t.Errorf("%s: Last = %d, want %d", dialect, r.Last, at)
+		}
+	}
+	if r := readTurn(t, "openai-responses", `{"input":"a"}`); r.Last != 0 {
+		t.Errorf("Last of a string = %d, want 0", r.Last)
+	}
 }

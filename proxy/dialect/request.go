@@ -24,6 +24,9 @@ type Request struct {
 	// without the system slot: History[i] covers messages 0..i. Opening
 	// messages that the client itself marks as reminders are included.
 	History []lineage.Point
+	// Last is where the last of these messages begins in the document, 0 if
+	// there is none: up to there the next request is likely to be the same.
+	Last int
 	// FirstPrompt is the lineage of the first user prompt without its
 	// <system-reminder>-like blocks, zero if the history has no user message.
 	FirstPrompt lineage.Point
