@@ -89,3 +89,31 @@ func BenchmarkJSONText(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRescan is the scan of a conversation's next request, with one more
+// turn than the one before, and of one that is the same.
+func BenchmarkRescan(b *testing.B) {
+	for _, c := range benchSizes {
+		body := agentBody(c.size)
+		next := bytes.Replace(body, []byte(`],"metadata"`), []byte(`,{"role":"assistant","content":"done"},{"role":"user","content":"go on"}],"metadata"`), 1)
+		for _, r := range []struct {
+			name string
+			body []byte
+		}{{"next", next}, {"same", body}} {
+			b.Run(c.name+"/"+r.name, func(b *testing.B) {
+				var d jsonspan.Doc
+				if err := d.Scan(body, benchLevels); err != nil {
+					b.Fatal(err)
+				}
+				index, same := d.Index(), common(body, r.body)
+				b.SetBytes(int64(len(r.body)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := d.Rescan(r.body, benchLevels, index, same); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -17,27 +17,32 @@ func (d *Doc) object(i, self, levels int) int {
 	d.open++
 	p := parent{self: self, levels: levels, names: d.names.top()}
 	c, i := d.next(i + 1)
-	if c == '}' {
+	switch c {
+	case '}':
 		return d.leave(&p, i)
+	case '"':
+		return d.members(&p, d.member(&p, i))
 	}
-	for {
-		if c != '"' {
+	return d.unexpected(i)
+}
+
+// members scans what is left of an object after the member that ends at to.
+func (d *Doc) members(p *parent, to int) int {
+	for to != failed {
+		c, i := d.next(to)
+		if c != ',' {
+			if c != '}' {
+				return d.unexpected(i)
+			}
+			d.names.drop(p.names)
+			return d.leave(p, i)
+		}
+		if c, i = d.next(i + 1); c != '"' {
 			return d.unexpected(i)
 		}
-		to := d.member(&p, i)
-		if to == failed {
-			return failed
-		}
-		if c, i = d.next(to); c != ',' {
-			break
-		}
-		c, i = d.next(i + 1)
+		to = d.member(p, i)
 	}
-	if c != '}' {
-		return d.unexpected(i)
-	}
-	d.names.drop(p.names)
-	return d.leave(&p, i)
+	return failed
 }
 
 // array scans the array at i. Its node is self; levels below it are indexed.
@@ -51,23 +56,26 @@ func (d *Doc) array(i, self, levels int) int {
 	if c == ']' {
 		return d.leave(&p, i)
 	}
-	for {
-		if p.count == MaxElements && levels > 0 {
-			return d.fail(TooLarge, i)
-		}
-		to := d.child(&p, c, i, levels-1)
-		if to == failed {
-			return failed
-		}
-		if c, i = d.next(to); c != ',' {
-			break
+	return d.elements(&p, d.child(&p, c, i, levels-1))
+}
+
+// elements scans what is left of an array after the element that ends at to.
+func (d *Doc) elements(p *parent, to int) int {
+	for to != failed {
+		c, i := d.next(to)
+		if c != ',' {
+			if c != ']' {
+				return d.unexpected(i)
+			}
+			return d.leave(p, i)
 		}
 		c, i = d.next(i + 1)
+		if p.count == MaxElements && p.levels > 0 {
+			return d.fail(TooLarge, i)
+		}
+		to = d.child(p, c, i, p.levels-1)
 	}
-	if c != ']' {
-		return d.unexpected(i)
-	}
-	return d.leave(&p, i)
+	return failed
 }
 
 // leave passes the byte at i, which closes the object or array.

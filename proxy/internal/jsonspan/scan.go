@@ -58,14 +58,18 @@ const noNode = -1
 func (d *Doc) Scan(body []byte, depth func(topName []byte) int) error {
 	d.Reset()
 	d.body, d.depth = body, depth
-	end := d.document()
+	return d.finish(d.document())
+}
+
+// finish ends a scan of which the root ended at end, or which failed.
+func (d *Doc) finish(end int) error {
 	d.depth = nil
-	if end == failed {
-		err := d.refused
-		d.Reset()
-		return &err
+	if end != failed {
+		return nil
 	}
-	return nil
+	err := d.refused
+	d.Reset()
+	return &err
 }
 
 // Reset empties the Doc and lets go of the document. The room for the index is
@@ -111,15 +115,21 @@ func (d *Doc) document() int {
 	}
 	d.addNode(from)
 	kind, end := d.value(c, from, 0, 1)
+	return d.close(kind, end)
+}
+
+// close ends the root's node, and checks that nothing follows it.
+func (d *Doc) close(kind Kind, end int) int {
 	if end == failed {
 		return failed
 	}
-	d.nodes[0].kind, d.nodes[0].to = kind, int32(end)
+	root := &d.nodes[0]
+	root.kind, root.to = kind, int32(end)
 	if _, end = d.next(end); end != len(d.body) {
 		return d.fail(TrailingData, end)
 	}
 	if kind != Object {
-		return d.fail(NotObject, from)
+		return d.fail(NotObject, int(root.from))
 	}
 	return end
 }
