@@ -82,8 +82,8 @@ func TestRescan(t *testing.T) {
 			`{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8,"9":9,"l":[1,2],"3":1}`},
 		{`{"a":[1 ,2],"b":3}`, `{"a":[1 ],"b":3}`}, // the list ends sooner
 		{`{"a":[1,2],"b":3}`, `{"a":[1,2]}`},       // the object
-		{`{"a":[1,2]}`, `{"a":[1,` + nested(jsonspan.MaxDepth-2) + `]}`},
-		{`{"a":[1,2]}`, `{"a":[1,` + nested(jsonspan.MaxDepth-1) + `]}`},
+		{`{"a":[1,2]}`, `{"a":[1,` + lists(jsonspan.MaxDepth-2) + `]}`},
+		{`{"a":[1,2]}`, `{"a":[1,` + lists(jsonspan.MaxDepth-1) + `]}`},
 		{`{}`, `{"a":1}`},
 		{turn, ``},
 		{turn, `[]`},
@@ -92,7 +92,7 @@ func TestRescan(t *testing.T) {
 	}
 }
 
-func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+func lists(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
 // TestRescanWithoutIndex: nothing kept is nothing saved, and nothing wrong.
 func TestRescanWithoutIndex(t *testing.T) {
