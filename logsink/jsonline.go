@@ -1,6 +1,7 @@
 package logsink
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"strconv"
 	"time"
@@ -87,6 +88,45 @@ var plain = func() (p [256]bool) {
 // U+FFFD, one for each byte.
 func appendJSONString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
+	if allPlain(s) {
+		dst = append(dst, s...)
+	} else {
+		dst = appendEscaped(dst, s)
+	}
+	return append(dst, '"')
+}
+
+// allPlain reports whether all bytes of s stand for themselves, as they do in
+// nearly all strings of a record. It looks at eight at a time, the last of
+// which may overlap those before: byte by byte took half the time of a record.
+func allPlain(s string) bool {
+	if len(s) < 8 {
+		for i := range len(s) {
+			if !plain[s[i]] {
+				return false
+			}
+		}
+		return true
+	}
+	b := []byte(s) // read only: no copy is made
+	odd := oddBytes(binary.LittleEndian.Uint64(b[len(b)-8:]))
+	for ; len(b) > 8; b = b[8:] {
+		odd |= oddBytes(binary.LittleEndian.Uint64(b))
+	}
+	return odd&(0x80*everyByte) == 0
+}
+
+const everyByte = 0x0101010101010101
+
+// oddBytes leaves all high bits 0 if the eight bytes of w stand for themselves.
+// Otherwise some is set: that of a byte beyond ASCII, or one that a subtraction
+// borrows because the byte is below 0x20, a quotation mark or a backslash (the
+// exclusive or makes those two 0).
+func oddBytes(w uint64) uint64 {
+	return w | (w - ' '*everyByte) | ((w ^ '"'*everyByte) - everyByte) | ((w ^ '\\'*everyByte) - everyByte)
+}
+
+func appendEscaped(dst []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		b := s[i]
@@ -107,7 +147,7 @@ func appendJSONString(dst []byte, s string) []byte {
 		}
 		i += n
 	}
-	return append(append(dst, s[start:]...), '"')
+	return append(dst, s[start:]...)
 }
 
 func appendEscape(dst []byte, b byte) []byte {

@@ -68,6 +68,37 @@ func TestAppendJSONEqualsEncodingJSON(t *testing.T) {
 	})
 }
 
+// One byte of every value, at every place of a string that is else plain: the
+// encoder looks at eight at a time.
+func TestAppendJSONStringEqualsEncodingJSON(t *testing.T) {
+	for n := range 20 {
+		for at := range n {
+			for b := range 256 {
+				s := []byte(strings.Repeat(" !#[]\x7fx", 3))[:n]
+				s[at] = byte(b)
+				if got, want := string(appendJSONString(nil, string(s))), jsonString(t, string(s)); got != want {
+					t.Fatalf("appendJSONString(%q) = %s, want %s", s, got, want)
+				}
+			}
+		}
+	}
+	if got := string(appendJSONString(nil, "")); got != `""` {
+		t.Errorf("appendJSONString of nothing = %s", got)
+	}
+}
+
+// jsonString is s as encoding/json writes it, but for U+FFFD as itself.
+func jsonString(t *testing.T, s string) string {
+	t.Helper()
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), `\ufffd`, "\uFFFD")
+}
+
 func pointer(r Record) any {
 	switch r.Kind() {
 	case KindAnchor:
