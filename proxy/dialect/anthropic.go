@@ -103,8 +103,7 @@ func fromClaude(m jsonspan.Value) bool {
 		return true
 	}
 	return contains(m.Get("content").First(), func(b jsonspan.Value) bool {
-		t := b.Get("type")
-		return t.Is("tool_result") || t.Is("compaction")
+		return says(b.Get("type"), "tool_result", "compaction")
 	})
 }
 
@@ -115,7 +114,7 @@ func isThought(m jsonspan.Value) bool { return contains(m.Get("content").First()
 // thinking is nothing but one.
 func isSigned(b jsonspan.Value) bool {
 	t := b.Get("type")
-	return t.Is("redacted_thinking") || t.Is("thinking") && isSet(b.Get("signature"))
+	return says(t, "redacted_thinking") || says(t, "thinking") && isSet(b.Get("signature"))
 }
 
 // Renderings: only newer models take the role system, and none at the head of

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -107,9 +108,9 @@ func (d *digester) block(b jsonspan.Value, level int) {
 		d.frame('v', b.Raw())
 		return
 	}
-	if text := plainText(b); text.Exists() {
+	if text, marks := plainText(b); text.Exists() {
 		d.frame('t', text.Raw())
-		d.marks += marksOf(b)
+		d.marks += marks
 		return
 	}
 	d.feed = append(d.feed, '{')
@@ -121,10 +122,15 @@ func (d *digester) block(b jsonspan.Value, level int) {
 
 func (d *digester) frame(tag byte, raw []byte) {
 	h := xxh3.Hash128(raw)
-	d.feed = append(d.feed, tag)
-	d.feed = binary.LittleEndian.AppendUint64(d.feed, h.Lo)
-	d.feed = binary.LittleEndian.AppendUint64(d.feed, h.Hi)
+	n := len(d.feed)
+	d.feed = slices.Grow(d.feed, frameLen)[:n+frameLen]
+	frame := d.feed[n:]
+	frame[0] = tag
+	binary.LittleEndian.PutUint64(frame[1:], h.Lo)
+	binary.LittleEndian.PutUint64(frame[9:], h.Hi)
 }
+
+const frameLen = 1 + len(lineage.Point{})
 
 // holdsContent reports whether a member is a list of blocks, or a string or
 // null in place of one.
@@ -133,9 +139,9 @@ func holdsContent(v jsonspan.Value) bool {
 	return k == jsonspan.String || k == jsonspan.Array || k == jsonspan.Null
 }
 
-// plainText returns the text of a block that says nothing but text, cache
-// marks aside.
-func plainText(b jsonspan.Value) (text jsonspan.Value) {
+// plainText returns the text of a block that says nothing but text, and the
+// cache marks beside it.
+func plainText(b jsonspan.Value) (text jsonspan.Value, marks int) {
 	typed := false
 	for v := b.First(); v.Exists(); v = v.Next() {
 		switch name := nameOf(v); {
@@ -143,16 +149,18 @@ func plainText(b jsonspan.Value) (text jsonspan.Value) {
 			text = v
 		case name == typeName && isTextType(v):
 			typed = true
-		case name != markName:
-			return jsonspan.Value{}
+		case name == markName:
+			marks += markCount(v)
+		default:
+			return jsonspan.Value{}, 0
 		}
 	}
 	if !typed {
-		return jsonspan.Value{}
+		return jsonspan.Value{}, 0
 	}
-	return text
+	return text, marks
 }
 
 func isTextType(v jsonspan.Value) bool {
-	return v.Is("text") || v.Is("input_text") || v.Is("output_text")
+	return says(v, "text", "input_text", "output_text")
 }

@@ -1,6 +1,9 @@
 package dialect
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
 )
 
@@ -21,8 +24,12 @@ func (r *Request) readParameters(root jsonspan.Value, apart []string) {
 }
 
 func nameIn(m jsonspan.Value, names []string) bool {
+	name := m.Name()
+	if bytes.IndexByte(name, '\\') >= 0 {
+		return slices.ContainsFunc(names, m.NameIs)
+	}
 	for _, n := range names {
-		if m.NameIs(n) {
+		if string(name) == n {
 			return true
 		}
 	}

@@ -46,7 +46,7 @@ func isPrefill(m jsonspan.Value) bool {
 		return false
 	}
 	for b := m.Get("content").First(); b.Exists(); b = b.Next() {
-		if !plainText(b).Exists() {
+		if text, _ := plainText(b); !text.Exists() {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
 )
@@ -48,10 +49,23 @@ func nameOf(v jsonspan.Value) memberName {
 	case "id":
 		return idName
 	}
-	if bytes.IndexByte(name, '\\') >= 0 {
+	if mayBeEscaped(name) && bytes.IndexByte(name, '\\') >= 0 {
 		return escapedName(v)
 	}
 	return otherName
+}
+
+// mayBeEscaped reports whether a name is as long as the shortest of those above
+// is with an escape, and begins like one of them or with the escape.
+func mayBeEscaped(name []byte) bool {
+	if len(name) < len(`\u0069d`) {
+		return false
+	}
+	switch name[0] {
+	case 'r', 't', 'c', 'o', 'p', 'i', '\\':
+		return true
+	}
+	return false
 }
 
 // escapedName is nameOf for a name that is written with escapes.
@@ -62,6 +76,17 @@ func escapedName(v jsonspan.Value) memberName {
 		}
 	}
 	return otherName
+}
+
+// says reports whether v is a string that means one of the words.
+func says(v jsonspan.Value, words ...string) bool {
+	raw := inner(v)
+	for _, w := range words {
+		if string(raw) == w {
+			return true
+		}
+	}
+	return bytes.IndexByte(raw, '\\') >= 0 && slices.ContainsFunc(words, v.Is)
 }
 
 // markCount is 1 for a mark that marks something: null is none.

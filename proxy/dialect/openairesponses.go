@@ -138,9 +138,9 @@ func (r *Request) readInputText(d *digester, input jsonspan.Value) {
 func itemPlain(item, member jsonspan.Value, name memberName) bool {
 	switch name {
 	case idName:
-		return !item.Get("type").Is("item_reference")
+		return !says(item.Get("type"), "item_reference")
 	case typeName:
-		return member.Is("message")
+		return says(member, "message")
 	}
 	return false
 }

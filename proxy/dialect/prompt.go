@@ -51,7 +51,7 @@ func (d *digester) prompt(content jsonspan.Value) (lineage.Point, bool) {
 		d.promptText(content)
 	}
 	for b := content.First(); b.Exists(); b = b.Next() {
-		switch text := plainText(b); {
+		switch text, _ := plainText(b); {
 		case text.Exists():
 			d.promptText(text)
 		case !b.Get("type").Is("tool_result"):

@@ -13,10 +13,14 @@ import (
 
 // agentBody is a request of an agent at work: a system slot, 16 tools, and
 // rounds of a call and its result, 4 KB each, until the body has the size. In
-// traces of coding agents a round adds 1,900 tokens, which is more.
+// traces of coding agents a round adds 1,900 tokens, which is more. A body of
+// less than 20 KB has one round, and all that is prose in it is short.
 func agentBody(name string, size int) []byte {
 	var b bytes.Buffer
 	prose := strings.Repeat("Read the file before you change it, and say what you found.\\n", 12)
+	if size < 20_000 {
+		prose = prose[:10]
+	}
 	tool, round := `{"name":"tool%d","description":"%s","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}`, ""
 	switch name {
 	case "anthropic":
@@ -58,7 +62,7 @@ func scan(tb testing.TB, d dialect.Dialect, body []byte) *jsonspan.Doc {
 func BenchmarkRead(b *testing.B) {
 	for _, name := range dialect.Names() {
 		d, _ := dialect.Get(name)
-		for _, size := range []int{100 << 10, 1 << 20} {
+		for _, size := range []int{2 << 10, 100 << 10, 1 << 20} {
 			b.Run(fmt.Sprintf("%s/%dKB", name, size>>10), func(b *testing.B) {
 				body := agentBody(name, size)
 				doc := scan(b, d, body)
