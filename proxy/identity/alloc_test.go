@@ -17,8 +17,8 @@ func TestExplicitAllocations(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if got > 3 {
-			t.Errorf("Resolve of a request of %s allocates %v times, want at most 3", name, got)
+		if got > 2 {
+			t.Errorf("Resolve of a request of %s allocates %v times, want at most 2", name, got)
 		}
 	}
 }

@@ -132,7 +132,7 @@ func (r *Resolver) Resolve(ctx context.Context, in *Input) (Identity, error) {
 	s := r.scratch.Get().(*scratch)
 	defer r.scratch.Put(s)
 	tenant := s.tenant(in.Credential)
-	id := Identity{Tenant: tenant.String()}
+	id := Identity{Tenant: s.write(tenant)}
 	r.readIDs(in, s, &id)
 	t := turn{tenant: tenant, history: in.History, answered: in.Answered, peek: in.Peek}
 	if id.Session != "" {

@@ -116,10 +116,14 @@ func group(text []byte, re *regexp.Regexp) []byte {
 func usable(v string) bool {
 	seen := false
 	for _, c := range v {
-		if c == utf8.RuneError || unicode.IsControl(c) {
+		switch {
+		case ' ' < c && c < '\x7f': // nearly always
+			seen = true
+		case c == utf8.RuneError || unicode.IsControl(c):
 			return false
+		default:
+			seen = seen || !unicode.IsSpace(c)
 		}
-		seen = seen || !unicode.IsSpace(c)
 	}
 	return seen
 }

@@ -22,6 +22,8 @@ func (t tenantID) String() string {
 type scratch struct {
 	mac    hash.Hash
 	sum    []byte
+	latest tenantID     // that was written last
+	wrote  string       // latest as it was written, "" at first
 	text   []byte       // a decoded body value
 	member []byte       // a decoded field of it
 	doc    jsonspan.Doc // of text
@@ -43,11 +45,19 @@ func (s *scratch) tenant(credential []byte) (id tenantID) {
 	return id
 }
 
+// write returns the tenant in hex. Mostly it is that of the request before.
+func (s *scratch) write(id tenantID) string {
+	if s.wrote == "" || s.latest != id {
+		s.latest, s.wrote = id, id.String()
+	}
+	return s.wrote
+}
+
 // Tenant returns the tenant that a credential stands for: 32 hex digits, the
 // same for the same credential as long as the key is the same. All callers
 // without a credential are one tenant, Tenant(nil). The credential is not kept.
 func (r *Resolver) Tenant(credential []byte) string {
 	s := r.scratch.Get().(*scratch)
 	defer r.scratch.Put(s)
-	return s.tenant(credential).String()
+	return s.write(s.tenant(credential))
 }
