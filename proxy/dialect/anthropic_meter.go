@@ -99,8 +99,9 @@ func (c *anthropicCounts) read(u jsonspan.Value) {
 	setTokens(&c.fresh, u.Get("input_tokens"))
 	setTokens(&c.cached, u.Get("cache_read_input_tokens"))
 	setTokens(&c.written, u.Get("cache_creation_input_tokens"))
-	setTokens(&c.written5m, u.Get("cache_creation").Get("ephemeral_5m_input_tokens"))
-	setTokens(&c.written1h, u.Get("cache_creation").Get("ephemeral_1h_input_tokens"))
+	parts := u.Get("cache_creation")
+	setTokens(&c.written5m, parts.Get("ephemeral_5m_input_tokens"))
+	setTokens(&c.written1h, parts.Get("ephemeral_1h_input_tokens"))
 	setTokens(&c.output, u.Get("output_tokens"))
 	setTokens(&c.thinking, u.Get("output_tokens_details").Get("thinking_tokens"))
 }

@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
@@ -117,14 +118,17 @@ func partOf(whole, c usage.Count) usage.Count {
 	return c
 }
 
-// setLabel sets dst to a string that says something, cut to maxLabel bytes.
+// setLabel sets dst to a string that says something, cut to maxLabel bytes. A
+// scanned document has no broken characters, so only a cut can leave one.
 func setLabel(dst *string, v jsonspan.Value) {
-	raw := v.Raw()
-	if v.Kind() != jsonspan.String || len(raw) == len(`""`) {
+	text, _ := v.Text()
+	if text == "" {
 		return
 	}
-	text, _ := v.Text()
-	*dst = string(bytes.ToValidUTF8([]byte(text[:min(len(text), maxLabel)]), nil))
+	if len(text) > maxLabel {
+		text = strings.Clone(strings.ToValidUTF8(text[:maxLabel], ""))
+	}
+	*dst = text
 }
 
 // setError names the kind of an error: its type, else its code, else just that

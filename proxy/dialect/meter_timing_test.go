@@ -28,6 +28,16 @@ var deltas = map[string]struct{ head, event string }{
 	},
 }
 
+// answersOf400 are whole answers of 400 bytes.
+var answersOf400 = map[string]string{
+	"anthropic": `{"id":"msg_01XFDUDYJgAACzvnptvVoYEL","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"Done: all of the tests pass."}],"stop_reason":"end_turn","stop_sequence":null,` +
+		`"usage":{"input_tokens":12,"cache_creation_input_tokens":300,"cache_read_input_tokens":20000,"cache_creation":{"ephemeral_5m_input_tokens":300,"ephemeral_1h_input_tokens":0},"output_tokens":15}}`,
+	"chat": `{"id":"chatcmpl-BkAr3eyYqgM","object":"chat.completion","created":1750000000,"model":"gpt-5","choices":[{"index":0,"message":{"role":"assistant","content":"Done: all of the tests pass."},"finish_reason":"stop"}],` +
+		`"usage":{"prompt_tokens":20312,"completion_tokens":15,"total_tokens":20327,"prompt_tokens_details":{"cached_tokens":20000},"completion_tokens_details":{"reasoning_tokens":0}}}`,
+	"responses": `{"id":"resp_0683bd1a7f3c","object":"response","status":"completed","error":null,"incomplete_details":null,"model":"gpt-5","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}],` +
+		`"usage":{"input_tokens":20312,"input_tokens_details":{"cached_tokens":20000},"output_tokens":15,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":20327}}`,
+}
+
 func deltaOf200(format string) string {
 	bare := len(fmt.Sprintf(format, ""))
 	return fmt.Sprintf(format, strings.Repeat("word ", 40)[:200-bare])
@@ -94,7 +104,7 @@ func BenchmarkFilter(b *testing.B) {
 	}
 }
 
-// A document of 2 KB, and the largest events of a Responses stream: its first
+// A document of 400 bytes and one of 2 KB, and the largest events of a Responses stream: its first
 // and last repeat the instructions and the tools.
 func BenchmarkMeterWhole(b *testing.B) {
 	run := func(name string, meter func() Meter, body string) {
@@ -110,6 +120,9 @@ func BenchmarkMeterWhole(b *testing.B) {
 				}
 			}
 		})
+	}
+	for dialect, body := range answersOf400 {
+		run(dialect+" 400 B", func() Meter { return meters[dialect](Turn, false) }, body)
 	}
 	text := strings.Repeat("word ", 380)
 	run("chat 2 KB", func() Meter { return newChatMeter(Turn, false) },
