@@ -6,11 +6,10 @@ import "github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
 // its list is of the system slot: a message with the role system or developer,
 // or Codex's list of tools.
 func inSystemSlot(m jsonspan.Value) bool {
-	role := m.Get("role")
-	return role.Is("developer") || role.Is("system") || isToolItem(m)
+	return says(m.Get("role"), "developer", "system") || isToolItem(m)
 }
 
-func isToolItem(m jsonspan.Value) bool { return m.Get("type").Is("additional_tools") }
+func isToolItem(m jsonspan.Value) bool { return says(m.Get("type"), "additional_tools") }
 
 // afterSystem returns the first message after the longest leading run of the
 // system slot: the first of the history, absent if there is none.
@@ -50,9 +49,10 @@ func (p placements) render(msgs []Message, write template) ([]Rendering, error) 
 }
 
 // readOpener notes the part of the system slot that stands in a list of
-// messages. Its messages are digested only for their marks.
-func (r *Request) readOpener(d *digester, list jsonspan.Value) {
-	for m := list.First(); m.Exists() && inSystemSlot(m); m = m.Next() {
+// messages, before the first of the history. Its messages are digested only for
+// their marks.
+func (r *Request) readOpener(d *digester, list, first jsonspan.Value) {
+	for m := list.First(); m != first; m = m.Next() {
 		d.message(m)
 		if isToolItem(m) {
 			r.ToolSpans = append(r.ToolSpans, m.Span())

@@ -70,7 +70,7 @@ func (r *Request) readChatHeader(root jsonspan.Value) {
 
 func (r *Request) readChatMessages(body []byte, messages, first jsonspan.Value) {
 	d := digester{origin: openaiOrigin, body: body, levels: 1, feed: r.feed}
-	r.readOpener(&d, messages)
+	r.readOpener(&d, messages, first)
 	r.readHistory(&d, first)
 	r.feed = d.feed
 	r.Answered = answered(first, fromChat)

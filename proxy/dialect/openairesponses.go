@@ -63,13 +63,14 @@ func (openaiResponses) Read(doc *jsonspan.Doc, _ Endpoint, r *Request) error {
 	case jsonspan.True, jsonspan.False, jsonspan.Number, jsonspan.Object:
 		return fmt.Errorf("input is %s, want a string or a list", kindNames[k])
 	}
+	first := afterSystem(input)
 	r.Model = inner(root.Get("model"))
 	r.Stream = root.Get("stream").Bool()
 	r.Rendering = responsesPlacements.of(input)
-	r.Slot = responsesSlot(input)
-	r.Never = responsesNever(root, input)
+	r.Slot = responsesSlot(input, first)
+	r.Never = responsesNever(root, input, first)
 	r.readResponsesHeader(root)
-	r.readResponsesInput(doc.Body(), input)
+	r.readResponsesInput(doc.Body(), input, first)
 	r.Side = !r.Tools && (isJSONFormat(root.Get("text").Get("format")) || isTiny(root.Get("max_output_tokens")))
 	// What was said before is at the provider, and an answer is what it is
 	// continued by.
@@ -77,17 +78,17 @@ func (openaiResponses) Read(doc *jsonspan.Doc, _ Endpoint, r *Request) error {
 	return nil
 }
 
-func responsesSlot(input jsonspan.Value) Slot {
+func responsesSlot(input, first jsonspan.Value) Slot {
 	if input.Kind() == jsonspan.String {
 		return Slot{At: input.Span().From, Wrap: WrapString, End: input.Span().To}
 	}
-	return Slot{At: afterSystem(input).Span().From, Wrap: WrapBefore}
+	return Slot{At: first.Span().From, Wrap: WrapBefore}
 }
 
 // responsesNever: a request that names an earlier answer may still repeat its
 // opening, as Codex does after a prewarm; then that answer is of no history.
-func responsesNever(root, input jsonspan.Value) string {
-	repeatsOpening := inSystemSlot(input.First())
+func responsesNever(root, input, first jsonspan.Value) string {
+	repeatsOpening := first != input.First()
 	switch {
 	case isSet(root.Get("conversation")):
 		return NeverConversation
@@ -95,7 +96,7 @@ func responsesNever(root, input jsonspan.Value) string {
 		return NeverPrewarm
 	case isSet(root.Get("previous_response_id")) && !repeatsOpening:
 		return NeverContinuation
-	case input.Kind() != jsonspan.String && !afterSystem(input).Exists():
+	case input.Kind() != jsonspan.String && !first.Exists():
 		return NeverNoMessages
 	}
 	return ""
@@ -109,13 +110,12 @@ func (r *Request) readResponsesHeader(root jsonspan.Value) {
 	r.readParameters(root, responsesApart)
 }
 
-func (r *Request) readResponsesInput(body []byte, input jsonspan.Value) {
+func (r *Request) readResponsesInput(body []byte, input, first jsonspan.Value) {
 	d := digester{origin: openaiOrigin, body: body, levels: 1, plain: itemPlain, feed: r.feed}
 	if input.Kind() == jsonspan.String {
 		r.readInputText(&d, input)
 	} else {
-		first := afterSystem(input)
-		r.readOpener(&d, input)
+		r.readOpener(&d, input, first)
 		r.readHistory(&d, first)
 		r.Answered = contains(first, fromResponses)
 	}
