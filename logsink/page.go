@@ -2,8 +2,6 @@ package logsink
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -33,51 +31,6 @@ const (
 	pageBytes   = 256 << 10
 	pageRecords = 1024
 )
-
-// pack puts records into pages, in order. It keeps nothing of recs.
-func pack(recs []Record) ([]*page, error) {
-	var pages []*page
-	open := map[Key]*page{}
-	for i := range recs {
-		h := recs[i].head()
-		if err := h.check(); err != nil {
-			return nil, fmt.Errorf("cannot append %s record %q: %w", h.kind, h.id, err)
-		}
-		p := open[h.key]
-		if p == nil || len(p.entries) == pageRecords || len(p.lines) > pageBytes {
-			p = &page{key: keyOf(h.key), of: h.key}
-			open[h.key] = p
-			pages = append(pages, p)
-		}
-		p.add(recs[i], &h)
-	}
-	return pages, nil
-}
-
-func (h *head) check() error {
-	switch {
-	case h.kind == "":
-		return errors.New("it is none of the kinds")
-	case h.kind == KindAnchor:
-		return errors.New("anchors are stored by Freeze")
-	case h.id == "":
-		return errors.New("it has no id")
-	}
-	return h.key.check()
-}
-
-func (p *page) add(r Record, h *head) {
-	p.lines = append(r.AppendJSON(p.lines), '\n')
-	e := entry{id: idOf(p.key, h), kind: h.kind, end: len(p.lines), thread: hashThread(h.thread), time: nanos(h.time)}
-	if q := r.Request; q != nil && q.Derived && q.Lineage != "" {
-		id := lineageID(q.Tenant, q.Lineage)
-		e.lineage = &id
-	}
-	if r.Header != nil {
-		e.blobs = storedParts(r.Header)
-	}
-	p.entries = append(p.entries, e)
-}
 
 func storedParts(h *Header) []Digest {
 	var list []Digest

@@ -99,7 +99,7 @@ func (s *SQLite) Current(ctx context.Context, k Key) (*Anchor, error) {
 
 // Append implements Log.
 func (s *SQLite) Append(ctx context.Context, recs []Record, blobs []Blob) error {
-	pages, err := pack(recs)
+	pages, lines, err := pack(recs, takeLineBuffer())
 	if err != nil {
 		return err
 	}
@@ -109,6 +109,7 @@ func (s *SQLite) Append(ctx context.Context, recs []Record, blobs []Blob) error 
 	if err != nil {
 		return fmt.Errorf("cannot append %d records: %w", len(recs), err)
 	}
+	giveLineBuffer(lines) // the job is over; after an error it may yet be run
 	return nil
 }
 

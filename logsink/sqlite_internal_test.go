@@ -1,9 +1,14 @@
 package logsink
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"runtime"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestVersionAtLeast(t *testing.T) {
@@ -81,6 +86,69 @@ func TestRecentForgetsTheOldest(t *testing.T) {
 	}
 }
 
+// unseen is a context whose end the writer does not see, as if it came right
+// after the writer looked.
+type unseen struct{ context.Context }
+
+func (unseen) Err() error { return nil }
+
+// What a caller gave up may be stored yet, and its lines are its own until then,
+// whatever others append meanwhile.
+func TestAppendGivenUpKeepsItsLines(t *testing.T) {
+	s, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "log.db"), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var want, got []string
+	for i := range 10 {
+		resume := holdWriter(s)
+		ctx, cancel := context.WithCancel(t.Context())
+		given := appendOne(unseen{ctx}, s, fmt.Sprintf("given-%d", i), 1)
+		cancel()
+		if err := <-given; !errors.Is(err, ErrUnavailable) {
+			t.Errorf("Append whose context ended: %v, want ErrUnavailable", err)
+		}
+		other := appendOne(t.Context(), s, fmt.Sprintf("other-%d", i), 2)
+		close(resume)
+		if err := <-other; err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, fmt.Sprintf("given-%d", i), fmt.Sprintf("other-%d", i))
+	}
+	err = s.Records(t.Context(), Key{"t", "s"}, 0, func(_ int64, r Record) bool {
+		got = append(got, r.ID())
+		return true
+	})
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("Records: %v, they differ (-appended +stored):\n%s", err, d)
+	}
+}
+
+// holdWriter keeps the writer busy until the channel is closed.
+func holdWriter(s *SQLite) (resume chan struct{}) {
+	begun, resume := make(chan struct{}), make(chan struct{})
+	go s.do(context.Background(), func(*tx) error {
+		close(begun)
+		<-resume
+		return nil
+	})
+	<-begun
+	return resume
+}
+
+// appendOne appends a record, and returns when so many jobs wait for the writer.
+func appendOne(ctx context.Context, s *SQLite, id string, jobs int) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		done <- s.Append(ctx, []Record{{Request: &Request{V: Version, ID: id, Key: Key{"t", "s"}, Epoch: 1}}}, nil)
+	}()
+	for len(s.write.jobs) < jobs {
+		runtime.Gosched()
+	}
+	return done
+}
+
 // A fault of ours in one job is that caller's error, and undoes what it did.
 func TestI10_PanicInTheWriter(t *testing.T) {
 	s, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "log.db"), Config{})
@@ -90,7 +158,7 @@ func TestI10_PanicInTheWriter(t *testing.T) {
 	defer s.Close()
 	q := Record{Request: &Request{V: Version, ID: "r1", Key: Key{"t", "s"}, Epoch: 1, Thread: "main"}}
 	err = s.do(t.Context(), func(tx *tx) error {
-		pages, err := pack([]Record{q})
+		pages, _, err := pack([]Record{q}, nil)
 		if err := errors.Join(err, tx.append(pages, nil)); err != nil {
 			return err
 		}
