@@ -34,3 +34,11 @@ func batchOf(n, sessions int) []Record {
 	}
 	return recs
 }
+
+func BenchmarkRecent(b *testing.B) {
+	r := recent{newer: map[recordID]struct{}{}, older: map[recordID]struct{}{}}
+	for i := 0; b.Loop(); i++ {
+		h := head{id: "req_01K9ZQ3W7M4X8N2C6V5B", attempt: i}
+		r.add(idOf(sessionKey{}, &h))
+	}
+}

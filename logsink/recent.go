@@ -26,11 +26,12 @@ func idOf(k sessionKey, h *head) recordID {
 // offered a moment before, so the last recentMost records are enough. They are
 // read back from the newest pages when the log was opened or a transaction
 // failed, since such a transaction may be on disk all the same.
+//
+// When newer has recentMost ids it becomes older, and what was older is
+// forgotten at once: to forget ids one by one took most of the time.
 type recent struct {
-	loaded bool
-	known  map[recordID]struct{}
-	order  []recordID // a ring, once it is full
-	next   int
+	loaded       bool
+	newer, older map[recordID]struct{}
 }
 
 const recentMost = 1 << 15
@@ -39,25 +40,26 @@ func (r *recent) forget() { *r = recent{} }
 
 // add reports whether id was not known.
 func (r *recent) add(id recordID) bool {
-	if _, ok := r.known[id]; ok {
+	if _, ok := r.older[id]; ok {
 		return false
 	}
-	r.known[id] = struct{}{}
-	if len(r.order) < recentMost {
-		r.order = append(r.order, id)
-		return true
+	before := len(r.newer)
+	r.newer[id] = struct{}{}
+	if len(r.newer) == before {
+		return false
 	}
-	delete(r.known, r.order[r.next])
-	r.order[r.next] = id
-	r.next = (r.next + 1) % recentMost
+	if len(r.newer) == recentMost {
+		r.newer, r.older = r.older, r.newer
+		clear(r.newer)
+	}
 	return true
 }
 
-// remove takes out ids whose job was undone. Their places in the ring stay:
-// they only make it shorter for a while.
+// remove takes out ids whose job was undone.
 func (r *recent) remove(ids []recordID) {
 	for _, id := range ids {
-		delete(r.known, id)
+		delete(r.newer, id)
+		delete(r.older, id)
 	}
 }
 
@@ -83,7 +85,7 @@ func (r *recent) load(t *tx) error {
 			newest = append(newest, recordID(ids[len(ids)-16:]))
 		}
 	}
-	r.known = make(map[recordID]struct{}, len(newest))
+	r.newer, r.older = map[recordID]struct{}{}, map[recordID]struct{}{}
 	for _, id := range slices.Backward(newest) { // the oldest is the first to go
 		r.add(id)
 	}

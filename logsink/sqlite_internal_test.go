@@ -64,25 +64,24 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-func TestRecentForgetsTheOldest(t *testing.T) {
-	r := recent{known: map[recordID]struct{}{}}
+func TestRecentKnowsTheNewest(t *testing.T) {
+	r := recent{newer: map[recordID]struct{}{}, older: map[recordID]struct{}{}}
 	id := func(i int) recordID { return recordID{byte(i), byte(i >> 8), byte(i >> 16)} }
-	for i := range recentMost {
-		if !r.add(id(i)) {
-			t.Fatalf("add(%d) says that it is known", i)
+	for i := range 3*recentMost + 5 {
+		oldest := max(0, i+1-recentMost) // that must be known
+		if !r.add(id(i)) || r.add(id(i)) || i > 0 && r.add(id(oldest)) {
+			t.Fatalf("add(%d): want it new, then known, and %d known", i, oldest)
+		}
+		if n := len(r.newer) + len(r.older); n > 2*recentMost {
+			t.Fatalf("it holds %d ids, want at most %d", n, 2*recentMost)
 		}
 	}
-	for _, i := range []int{0, 1, recentMost - 1} {
-		if r.add(id(i)) {
-			t.Errorf("add(%d) again says that it is new", i)
-		}
+	if !r.add(id(0)) {
+		t.Errorf("add(0) says that it is known, after %d others", 3*recentMost)
 	}
-	r.add(id(recentMost))
-	if !r.add(id(0)) || r.add(id(2)) {
-		t.Errorf("one more must make the oldest one unknown, and it alone")
-	}
-	if len(r.known) != recentMost || len(r.order) != recentMost {
-		t.Errorf("it holds %d ids in %d places, want %d", len(r.known), len(r.order), recentMost)
+	r.remove([]recordID{id(2*recentMost + 1), id(3*recentMost + 4)})
+	if !r.add(id(2*recentMost+1)) || !r.add(id(3*recentMost+4)) {
+		t.Errorf("ids that were removed are known yet")
 	}
 }
 
