@@ -138,6 +138,29 @@ func TestQueueWritesALargeBatchAtOnce(t *testing.T) {
 	})
 }
 
+// What would fill a batch, or half of the room, must not wait for Every.
+func TestQueueWritesBeforeItIsFull(t *testing.T) {
+	f := func(name string, opts logsink.QueueOptions, puts int, blobs ...logsink.Blob) {
+		t.Run(name, func(t *testing.T) {
+			l := &fakeLog{}
+			queueTest(t, l, opts, func(t *testing.T, q *logsink.Queue) {
+				for i := range puts {
+					if synctest.Wait(); len(l.ids()) > 0 {
+						t.Errorf("%d are stored after %d were put, want none before %d", len(l.ids()), i, puts)
+					}
+					q.Put(record(i), blobs...)
+				}
+				if synctest.Wait(); len(l.ids()) != puts {
+					t.Errorf("%d are stored at once, want all %d", len(l.ids()), puts)
+				}
+			})
+		})
+	}
+	f("records", logsink.QueueOptions{Every: time.Hour}, 4096)
+	f("records of a small queue", logsink.QueueOptions{Every: time.Hour, Records: 10}, 5)
+	f("bytes", logsink.QueueOptions{Every: time.Hour}, 16, logsink.Blob{Bytes: make([]byte, 1<<20-1<<10)}) // and what a record is taken to hold
+}
+
 func TestQueueWritesMoreThanOneBatchHolds(t *testing.T) {
 	l := &fakeLog{}
 	queueTest(t, l, logsink.QueueOptions{}, func(t *testing.T, q *logsink.Queue) {
