@@ -123,7 +123,7 @@ func prepareOnce(b *testing.B, bn *bench, ctx *fasthttp.RequestCtx, body string)
 
 // fakeRequest is a parsed request on the bench's one connection, which nobody
 // reads.
-func fakeRequest(b *testing.B, bn *bench, body, session string) *fasthttp.RequestCtx {
+func fakeRequest(b testing.TB, bn *bench, body, session string, header ...string) *fasthttp.RequestCtx {
 	b.Helper()
 	left, right := net.Pipe()
 	defer right.Close()
@@ -132,7 +132,8 @@ func fakeRequest(b *testing.B, bn *bench, body, session string) *fasthttp.Reques
 		b.Fatal(err)
 	}
 	ctx := &fasthttp.RequestCtx{}
-	text := rawPost("/v1/messages?beta=true", body, "x-claude-code-session-id", session, "user-agent", "bench", "accept", "*/*")
+	header = append(header, "x-claude-code-session-id", session, "user-agent", "bench", "accept", "*/*")
+	text := rawPost("/v1/messages?beta=true", body, header...)
 	ctx.Init2(conn, nil, false)
 	if err := ctx.Request.Header.Read(bufio.NewReaderSize(strings.NewReader(text), 1<<10)); err != nil {
 		b.Fatal(err)

@@ -70,6 +70,10 @@ type Limits struct {
 	Conns    int `yaml:"conns"`     // client connections. Default 65536
 	InFlight int `yaml:"in_flight"` // model calls at once. Default 8192
 	Upstream int `yaml:"upstream"`  // connections to one provider. Default 16384
+	// KeptBodies is how many bytes of bodies are kept to spare work on what the
+	// next request of a thread repeats, less 64 KiB for each request under way.
+	// Default 32 MiB; -1 keeps none.
+	KeptBodies int `yaml:"kept_bodies"`
 }
 
 // Timeouts are all idle times or waits; none bounds a healthy stream.
@@ -104,6 +108,7 @@ func (c *Config) SetDefaults() {
 	set(&c.Limits.Conns, 65536)
 	set(&c.Limits.InFlight, 8192)
 	set(&c.Limits.Upstream, 16384)
+	set(&c.Limits.KeptBodies, 32<<20)
 	set(&c.Timeouts.Connect, 5*time.Second)
 	set(&c.Timeouts.Receive, 75*time.Second)
 	set(&c.Timeouts.KeepAlive, 75*time.Second)

@@ -69,6 +69,11 @@ type work struct {
 	doc   jsonspan.Doc
 	facts dialect.Request
 	parts net.Buffers // room for the body's parts
+
+	hint  uint64  // at the thread, for repeats
+	last  *repeat // what the body may repeat, nil if nothing is known
+	same  int     // bytes that the body begins with like last's
+	keeps bool    // there is room to keep this one
 }
 
 var works = sync.Pool{New: func() any { return new(work) }}
@@ -224,6 +229,7 @@ func (x *exchange) release() {
 	w.facts.Reset()
 	w.head.fields, w.head.connection = clear0(w.head.fields), clear0(w.head.connection)
 	w.parts = clear0(w.parts)
+	w.hint, w.last, w.same, w.keeps = 0, nil, 0, false
 	works.Put(w)
 	x.letGo()
 }

@@ -1,11 +1,6 @@
 package proxy
 
 import (
-	"net"
-	"sync"
-
-	"github.com/zeebo/blake3"
-
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
@@ -34,8 +29,9 @@ func (x *exchange) record() error {
 	if !x.plan.inject {
 		r.Decision = logsink.Bare
 	}
-	x.parts = x.outgoing(x.parts[:0])
-	r.Body, r.Size = digest(x.parts)
+	body, m := x.digest()
+	r.Body, r.Size = body, x.outSize()
+	x.remember(body, m)
 	if n := len(x.facts.History); n > 0 {
 		r.Lineage = x.facts.History[n-1].String()
 	}
@@ -209,24 +205,4 @@ func (x *exchange) bytesOf(spans []jsonspan.Span) []byte {
 		b = append(b, x.body[s.From:s.To]...)
 	}
 	return b
-}
-
-var hashers = sync.Pool{New: func() any { return blake3.New() }}
-
-// digest hashes a body in its parts and counts it.
-func digest(parts net.Buffers) (logsink.Digest, int) {
-	if len(parts) == 1 {
-		return logsink.Sum(parts[0]), len(parts[0])
-	}
-	h := hashers.Get().(*blake3.Hasher)
-	defer hashers.Put(h)
-	h.Reset()
-	n := 0
-	for _, p := range parts {
-		h.Write(p) // a hash never fails
-		n += len(p)
-	}
-	var d logsink.Digest
-	h.Sum(d[:0])
-	return d, n
 }

@@ -19,7 +19,8 @@ func (x *exchange) scan() error {
 	if err := x.decode(); err != nil {
 		return err
 	}
-	if err := x.doc.Scan(x.body, x.gen.depths[x.dialect.Name()]); err != nil {
+	x.recall()
+	if err := x.index(); err != nil {
 		reason := "malformed"
 		var e *jsonspan.Error
 		if errors.As(err, &e) {
@@ -31,6 +32,15 @@ func (x *exchange) scan() error {
 		return x.malformed("not_"+x.dialect.Name(), err)
 	}
 	return nil
+}
+
+// index scans the body, from where it differs from what it repeats.
+func (x *exchange) index() error {
+	depth := x.gen.depths[x.dialect.Name()]
+	if x.last == nil {
+		return x.doc.Scan(x.body, depth)
+	}
+	return x.doc.Rescan(x.body, depth, x.last.index, x.same)
 }
 
 func (x *exchange) malformed(reason string, err error) error {

@@ -45,6 +45,7 @@ type Server struct {
 	http     *fasthttp.Server
 	watch    *wire.Watcher
 	threads  *threads
+	repeats  *repeats
 	guard    atomic.Pointer[listener] // set by Serve
 
 	current      atomic.Pointer[generation]
@@ -59,6 +60,7 @@ func New(ctx context.Context, setup Setup, d Deps) (*Server, error) {
 		logs: d.Log, queue: d.Queue, sync: d.Sync, store: d.Store,
 		counters: d.Counters, log: d.Logger, threads: newThreads(),
 	}
+	s.repeats = newRepeats(&s.inFlight)
 	var err error
 	if s.key, err = d.Log.Secret(ctx, "tenant"); err != nil {
 		return nil, fmt.Errorf("cannot get the tenant key from the log: %w", err)
