@@ -30,6 +30,8 @@ type Conn struct {
 	// the call.
 	readIdle, writeIdle   time.Duration
 	readArmed, writeArmed time.Time
+
+	reader, writer direct // each belongs to the goroutine that reads or writes
 }
 
 // NewConn wraps a connection and watches its peer; one that has no descriptor
@@ -43,6 +45,7 @@ func NewConn(c net.Conn, w *Watcher, writeIdle time.Duration) (*Conn, error) {
 	}
 	var err error
 	if wc.raw, err = sc.SyscallConn(); err == nil {
+		wc.initDirect()
 		err = w.add(wc)
 	}
 	if err != nil {
@@ -100,7 +103,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return c.Conn.Read(p)
+	return c.read(p)
 }
 
 // Write writes under the idle deadline. A large p on a slow connection is
@@ -115,7 +118,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 		if err := c.armWrite(); err != nil {
 			return done, err
 		}
-		n, err := c.Conn.Write(piece)
+		n, err := c.write(piece)
 		if done += n; err != nil || done == len(p) {
 			return done, err
 		}
@@ -132,7 +135,7 @@ func (c *Conn) WriteBuffers(bufs *net.Buffers) (int64, error) {
 	if err := c.armWrite(); err != nil {
 		return 0, err
 	}
-	return bufs.WriteTo(c.Conn)
+	return c.writeBuffers(bufs)
 }
 
 func (c *Conn) armWrite() error {
