@@ -13,10 +13,18 @@ type listener struct {
 	net.Listener
 	watch *wire.Watcher
 	idle  time.Duration // of writes
+	close func() error  // once
 
 	mu    sync.Mutex // guards conns
 	conns map[*wire.Conn]struct{}
 }
+
+func newListener(ln net.Listener, watch *wire.Watcher, idle time.Duration) *listener {
+	return &listener{Listener: ln, watch: watch, idle: idle, close: sync.OnceValue(ln.Close), conns: map[*wire.Conn]struct{}{}}
+}
+
+// Close stops listening. Both Shutdown and fasthttp call it.
+func (l *listener) Close() error { return l.close() }
 
 // Accept waits for a client. One that cannot be watched is sent away: its
 // leaving could not be noticed.

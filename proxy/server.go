@@ -117,10 +117,13 @@ func (s *Server) gauges() {
 	})
 }
 
-// Serve serves a listener until Shutdown. It owns ln.
+// Serve serves a listener until Shutdown, also if that came first. It owns ln.
 func (s *Server) Serve(ln net.Listener) error {
-	guard := &listener{Listener: ln, watch: s.watch, idle: s.current.Load().cfg.Timeouts.ClientWrite, conns: map[*wire.Conn]struct{}{}}
-	s.guard.Store(guard)
+	guard := newListener(ln, s.watch, s.current.Load().cfg.Timeouts.ClientWrite)
+	s.guard.Store(guard) // before the look at draining, which Shutdown sets before it looks here
+	if s.draining.Load() {
+		return guard.Close()
+	}
 	return s.http.Serve(guard)
 }
 
@@ -151,6 +154,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	failpoint.Hit(failpoint.Draining)
 	guard := s.guard.Load()
 	if guard != nil {
+		_ = guard.Close() // fasthttp does not know it yet if Serve has only begun
 		guard.closeUnused()
 	}
 	err := s.http.ShutdownWithContext(ctx)

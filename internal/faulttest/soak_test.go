@@ -32,7 +32,7 @@ func soakTime(t *testing.T) time.Duration {
 // something goes wrong; all promises hold all the time, and when the load
 // is gone the program has what it had before it.
 func TestI10_Soak(t *testing.T) {
-	st := newStage(t, with("cache: {bytes: 1048576}\ntimeouts: {stream_idle: 1s, first_byte: 1s, client_write: 1s, keep_alive: 1s, upstream_keep: 1s}\n"))
+	st := newStage(t, with("cache: {bytes: 1048576}\nlimits: {kept_bodies: 1048576}\ntimeouts: {stream_idle: 1s, first_byte: 1s, client_write: 1s, keep_alive: 1s, upstream_keep: 1s}\n"))
 	p := st.start()
 	s := &soak{stage: st, p: p, crew: &crew{st: st, name: "soak", patient: true, shapes: loadShapes(t)}}
 	s.crew.more.Store(true)

@@ -44,14 +44,16 @@ func (c *Conn) initDirect() {
 // once makes the call, and reports whether it did anything: if not, the
 // descriptor is not ready.
 func (d *direct) once(fd uintptr) bool {
+	sent(fd)
 	for {
 		n, _, errno := syscall.RawSyscall(d.call, fd, uintptr(d.at), uintptr(d.size))
 		switch errno {
-		case syscall.EAGAIN:
-			return false
 		case syscall.EINTR:
 			continue
+		case syscall.EAGAIN:
+			return false
 		}
+		received(fd)
 		d.n, d.errno = int(n), errno
 		return true
 	}
