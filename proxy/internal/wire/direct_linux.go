@@ -44,7 +44,9 @@ func (c *Conn) initDirect() {
 // once makes the call, and reports whether it did anything: if not, the
 // descriptor is not ready.
 func (d *direct) once(fd uintptr) bool {
-	sent(fd)
+	if d.call != syscall.SYS_READ {
+		sent(fd)
+	}
 	for {
 		n, _, errno := syscall.RawSyscall(d.call, fd, uintptr(d.at), uintptr(d.size))
 		switch errno {
@@ -53,7 +55,9 @@ func (d *direct) once(fd uintptr) bool {
 		case syscall.EAGAIN:
 			return false
 		}
-		received(fd)
+		if d.call == syscall.SYS_READ {
+			received(fd)
+		}
 		d.n, d.errno = int(n), errno
 		return true
 	}
