@@ -42,7 +42,7 @@ type Queue struct {
 type QueueOptions struct {
 	Records int           // how many may wait; default 65536
 	Bytes   int64         // how much they may hold, blobs included; default 64 MiB
-	Every   time.Duration // how long a record waits at most before it is written; default 50ms
+	Every   time.Duration // how long a record waits at most before it is written; default 80ms
 	Batch   int           // so many waiting, or 16 MiB, are written at once; default 4096, at most half of Records
 	Timeout time.Duration // of one write; default 10s
 }
@@ -50,7 +50,7 @@ type QueueOptions struct {
 func (o QueueOptions) withDefaults() QueueOptions {
 	setDefault(&o.Records, 65536)
 	setDefault(&o.Bytes, 64<<20)
-	setDefault(&o.Every, 50*time.Millisecond)
+	setDefault(&o.Every, 80*time.Millisecond)
 	setDefault(&o.Batch, max(1, min(batchRecords, o.Records/2)))
 	setDefault(&o.Timeout, 10*time.Second)
 	return o

@@ -9,7 +9,7 @@ import (
 // A batch is bounded too: the log writes it in one transaction. It is not worth
 // writing much before it is full: at 20,000 requests a second a batch of 1024
 // records costs a quarter more of the processor for each request than what
-// gathers in 50 ms (BenchmarkQueueAtRate).
+// gathers in 80 ms (BenchmarkQueueAtRate).
 const (
 	batchRecords = 4096
 	batchBytes   = 16 << 20

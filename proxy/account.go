@@ -87,19 +87,26 @@ func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	}
 }
 
-// recordUsage writes counts for the log; what was not reported stays away.
+// recordUsage writes counts for the log; what was not reported stays away. The
+// counts that the result points to come with it, in one piece.
 func recordUsage(u usage.Usage) *logsink.Usage {
 	if !u.Reported() {
 		return nil
 	}
-	return &logsink.Usage{
-		Fresh: known(u.Fresh), CacheRead: known(u.CacheRead), Unsplit: known(u.Unsplit),
-		Write5m: known(u.Write5m), Write1h: known(u.Write1h), Write30m: known(u.Write30m), WriteOther: known(u.WriteOther),
-		Output: known(u.Output), Reasoning: known(u.Reasoning),
+	r := &struct {
+		logsink.Usage
+		counts usage.Usage
+	}{counts: u}
+	c := &r.counts
+	r.Usage = logsink.Usage{
+		Fresh: known(&c.Fresh), CacheRead: known(&c.CacheRead), Unsplit: known(&c.Unsplit),
+		Write5m: known(&c.Write5m), Write1h: known(&c.Write1h), Write30m: known(&c.Write30m), WriteOther: known(&c.WriteOther),
+		Output: known(&c.Output), Reasoning: known(&c.Reasoning),
 	}
+	return &r.Usage
 }
 
-func known(c usage.Count) *int64 {
+func known(c *usage.Count) *int64 {
 	if !c.Known {
 		return nil
 	}
