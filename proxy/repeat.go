@@ -85,6 +85,13 @@ func (rs *repeats) get(hint uint64, need int64, limit int, now time.Time) (r *re
 	return r, rs.admits(need, room, now)
 }
 
+// bytes is the memory that all of them take.
+func (rs *repeats) bytes() int64 {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return rs.size
+}
+
 func (rs *repeats) room(limit int) int64 { return int64(limit) - rs.open.Load()*openBytes }
 
 // admits reports whether there is room for need bytes more, or could be made. It

@@ -109,6 +109,7 @@ func (q quiet) Printf(string, ...any) { q.log.Debug("http server reported a brok
 
 func (s *Server) gauges() {
 	s.counters.Gauge("preface_requests_in_flight", "Requests under way.", func() float64 { return float64(s.inFlight.Load()) })
+	s.counters.Gauge("preface_kept_body_bytes", "Bodies kept for what their threads' next requests repeat.", func() float64 { return float64(s.repeats.bytes()) })
 	s.counters.Gauge("preface_draining", "1 once shutdown has begun.", func() float64 {
 		if s.draining.Load() {
 			return 1
