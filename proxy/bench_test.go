@@ -71,6 +71,38 @@ func BenchmarkPath(b *testing.B) {
 	}
 }
 
+// BenchmarkPathTurns is the path for a conversation that goes on: each request
+// has one turn more than the one before, in front of a system text and tools
+// that are always the same, as Claude Code sends them. With no body kept, all of
+// it is scanned and hashed again.
+func BenchmarkPathTurns(b *testing.B) {
+	for _, size := range []int{100_000, 1_000_000} {
+		for name, kept := range map[string]int{"kept": 0, "none": -1} {
+			b.Run(fmt.Sprintf("%dKB/%s", size/1000, name), func(b *testing.B) {
+				bn := newBench(b, func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) { s.Config.Limits.KeptBodies = kept })
+				bodies := conversation(agentBody(size), 20)
+				ctx := fakeRequest(b, bn, bodies[0], "s")
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					prepareOnce(b, bn, ctx, bodies[i%len(bodies)])
+				}
+			})
+		}
+	}
+}
+
+// conversation is the requests of one that goes on for n turns.
+func conversation(body string, n int) []string {
+	const end = `],"system":`
+	bodies := []string{body}
+	for i := range n {
+		turn := fmt.Sprintf(`,{"role":"assistant","content":[{"type":"text","text":"%d done"}]},{"role":"user","content":"go on"}`, i)
+		bodies = append(bodies, strings.Replace(bodies[i], end, turn+end, 1))
+	}
+	return bodies
+}
+
 // BenchmarkPathSessions shows that a request costs the same however many
 // sessions the log and this process know. A million of them are frozen first,
 // which takes some minutes; -short leaves that out.

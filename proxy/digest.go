@@ -40,7 +40,9 @@ func (x *exchange) digest() (d logsink.Digest, m *mark) {
 	at := x.resumeHash(h)
 	if next := x.facts.Last; x.keeps && next >= max(at, minMark) {
 		x.feed(h, at, next)
-		at, m = next, &mark{next, h.Clone()}
+		state := hashers.Get().(*blake3.Hasher)
+		*state = *h
+		at, m = next, &mark{next, state}
 	}
 	x.feed(h, at, len(x.body)+1)
 	h.Sum(d[:0])

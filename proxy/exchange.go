@@ -74,6 +74,7 @@ type work struct {
 	last  *repeat // what the body may repeat, nil if nothing is known
 	same  int     // bytes that the body begins with like last's
 	keeps bool    // there is room to keep this one
+	kept  *repeat // this one, once it is kept
 }
 
 var works = sync.Pool{New: func() any { return new(work) }}
@@ -229,7 +230,7 @@ func (x *exchange) release() {
 	w.facts.Reset()
 	w.head.fields, w.head.connection = clear0(w.head.fields), clear0(w.head.connection)
 	w.parts = clear0(w.parts)
-	w.hint, w.last, w.same, w.keeps = 0, nil, 0, false
+	x.forgo(w)
 	works.Put(w)
 	x.letGo()
 }

@@ -17,8 +17,11 @@ import (
 // A repeat is what is kept of a request because its thread's next one repeats
 // it: agents send their whole history with every turn. What both bodies have
 // need not be scanned and hashed again. That they have it is found by comparing
-// bytes, so nothing is taken on trust. A repeat never changes; its body is the
-// buffer of the request that it is of.
+// bytes, so nothing is taken on trust.
+//
+// A repeat never changes. Its body is the buffer of the request that it is of,
+// which goes back to the others when the repeat is forgotten and no request
+// looks at it any more.
 type repeat struct {
 	gen     *generation // whose depths the index was made with
 	body    []byte
@@ -27,7 +30,18 @@ type repeat struct {
 	digest  logsink.Digest   // of what was sent
 	mark    *mark            // nil for a small body
 
-	used time.Time // guarded by repeats.mu
+	// These are guarded by repeats.mu.
+	used      time.Time
+	users     int // requests that look at it
+	forgotten bool
+}
+
+// free gives a repeat's memory back: nobody looks at it.
+func (r *repeat) free() {
+	releaseBody(r.body)
+	if r.mark != nil {
+		hashers.Put(r.mark.state)
+	}
 }
 
 // bytes is the memory that a repeat takes.
@@ -59,7 +73,7 @@ const (
 
 func newRepeats(open *atomic.Int64) *repeats {
 	rs := &repeats{open: open, seed: maphash.MakeSeed()}
-	lru, err := simplelru.NewLRU(maxRepeats, func(_ uint64, r *repeat) { rs.size -= r.bytes() })
+	lru, err := simplelru.NewLRU(maxRepeats, func(_ uint64, r *repeat) { rs.forget(r) })
 	if err != nil {
 		panic("BUG: " + err.Error()) // only for a size below 1
 	}
@@ -67,9 +81,27 @@ func newRepeats(open *atomic.Int64) *repeats {
 	return rs
 }
 
+// forget is called for what is no longer kept. rs.mu must be held.
+func (rs *repeats) forget(r *repeat) {
+	rs.size -= r.bytes()
+	if r.forgotten = true; r.users == 0 {
+		r.free()
+	}
+}
+
+// done says that a request no longer looks at a repeat.
+func (rs *repeats) done(r *repeat) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if r.users--; r.users == 0 && r.forgotten {
+		r.free()
+	}
+}
+
 // get returns what is kept under a hint, nil if nothing is, and whether another
 // of about need bytes would be kept in its place. It forgets the oldest, whatever
-// their use, for which there is no room any more.
+// their use, for which there is no room any more. The caller looks at it until
+// done.
 func (rs *repeats) get(hint uint64, need int64, limit int, now time.Time) (r *repeat, admit bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -80,6 +112,7 @@ func (rs *repeats) get(hint uint64, need int64, limit int, now time.Time) (r *re
 	r, ok := rs.lru.Get(hint)
 	if ok {
 		r.used = now
+		r.users++
 		need -= r.bytes()
 	}
 	return r, rs.admits(need, room, now)
@@ -107,7 +140,7 @@ func (rs *repeats) admits(need, room int64, now time.Time) bool {
 }
 
 // put keeps a repeat in place of the one before, if there is room, and reports
-// whether it did.
+// whether it did. The caller then looks at it until done.
 func (rs *repeats) put(hint uint64, r *repeat, limit int, now time.Time) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -120,6 +153,7 @@ func (rs *repeats) put(hint uint64, r *repeat, limit int, now time.Time) bool {
 		return false
 	}
 	r.used = now
+	r.users++
 	rs.size += need
 	rs.lru.Add(hint, r)
 	return true
@@ -134,7 +168,11 @@ func (x *exchange) recall() {
 	x.hint = x.hintThread()
 	r, admit := x.s.repeats.get(x.hint, int64(cap(x.buf)), limit, x.start)
 	x.keeps = admit && cap(x.buf) <= limit/4
-	if r != nil && r.gen == x.gen {
+	switch {
+	case r == nil:
+	case r.gen != x.gen:
+		x.s.repeats.done(r)
+	default:
 		x.last, x.same = r, common(r.body, x.body)
 	}
 }
@@ -165,8 +203,21 @@ func (x *exchange) remember(d logsink.Digest, m *mark) {
 	}
 	r := &repeat{gen: x.gen, body: x.body, index: x.doc.Index(), splices: x.plan.splices, digest: d, mark: m}
 	if x.s.repeats.put(x.hint, r, x.gen.cfg.Limits.KeptBodies, x.start) {
-		x.buf = nil
+		x.buf, x.kept = nil, r
+	} else if m != nil {
+		hashers.Put(m.state)
 	}
+}
+
+// forgo ends the request's looking at what is kept: its own body among it.
+func (x *exchange) forgo(w *work) {
+	if w.last != nil {
+		x.s.repeats.done(w.last)
+	}
+	if w.kept != nil {
+		x.s.repeats.done(w.kept)
+	}
+	w.hint, w.last, w.kept, w.same, w.keeps = 0, nil, nil, 0, false
 }
 
 // repeatsAll reports whether what is sent is what was sent last.
