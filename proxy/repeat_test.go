@@ -89,6 +89,20 @@ func TestI4_RepeatedBodies(t *testing.T) {
 	}
 }
 
+// TestI4_MarkAtTheSlot: where the last message is the first, the prefix goes in
+// front of it, right where the hash is kept.
+func TestI4_MarkAtTheSlot(t *testing.T) {
+	b := newBench(t)
+	ctx := fakeRequest(t, b, "", "s")
+	ctx.Request.Header.SetRequestURI("/v1/chat/completions")
+	c := &chat{system: strings.Repeat("long ", 20_000), messages: []string{`{"role":"user","content":"hello"}`}}
+	for c.tail = range strings.SplitSeq("1 2 2 3", " ") {
+		if _, marked := sendRepeat(t, b, ctx, c.body("openai-chat")); c.tail == "3" && marked == 0 {
+			t.Error("a body of 100 KB has no mark")
+		}
+	}
+}
+
 // sendRepeat sends one request as far as the provider, and checks it. It tells
 // whether anything was repeated in it, and whether its hash began at a mark.
 func sendRepeat(t *testing.T, b *bench, ctx *fasthttp.RequestCtx, body string) (saved, marked int) {
