@@ -17,7 +17,6 @@ type sent struct {
 // record describes the request in the log before it leaves. With
 // log.requests: async it is queued, and a crash may lose the last 100 ms.
 func (x *exchange) record() error {
-	header, blobs := x.snapshot()
 	r := &logsink.Request{
 		V: logsink.Version, ID: x.id, Key: x.key(), Epoch: x.epoch.Number, Thread: x.ident.Thread,
 		Attempt: 1, Dialect: x.dialect.Name(), Route: x.route.Name, Path: x.path,
@@ -35,9 +34,25 @@ func (x *exchange) record() error {
 	if n := len(x.facts.History); n > 0 {
 		r.Lineage = x.facts.History[n-1].String()
 	}
-	r.Number, r.Header = x.advance(header)
 	x.sent.request = r
-	return x.keep(header, blobs)
+	if err := x.follow(r); err != nil {
+		return err
+	}
+	return x.put(logsink.Record{Request: r})
+}
+
+// follow makes the request the thread's next one and, if its header changed,
+// writes the new one. Requests of one thread do so one after the other: none may
+// refer to a header that is not its own, or not in the log before it.
+func (x *exchange) follow(r *logsink.Request) error {
+	x.thread.order.Lock()
+	defer x.thread.order.Unlock()
+	header, blobs := x.snapshot()
+	r.Number, r.Header = x.advance(header)
+	if header == nil {
+		return nil
+	}
+	return x.put(logsink.Record{Header: header}, blobs...)
 }
 
 // advance moves the thread on by this request and returns its number and the
@@ -56,17 +71,7 @@ func (x *exchange) advance(header *logsink.Header) (number int64, id string) {
 	return t.number, t.header
 }
 
-// keep writes the records: queued, or durably if the log is so configured. The
-// header comes first: a request never refers to one that is not there.
-func (x *exchange) keep(header *logsink.Header, blobs []logsink.Blob) error {
-	if header != nil {
-		if err := x.put(logsink.Record{Header: header}, blobs...); err != nil {
-			return err
-		}
-	}
-	return x.put(logsink.Record{Request: x.sent.request})
-}
-
+// put queues a record or, if the log is so configured, writes it durably.
 func (x *exchange) put(rec logsink.Record, blobs ...logsink.Blob) error {
 	if !x.s.sync {
 		x.s.queue.Put(rec, blobs...) // what it has no room for, it counts

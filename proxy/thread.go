@@ -27,6 +27,10 @@ type threadKey struct {
 // A thread is what a process remembers of one line of history, to number its
 // requests and to see its header change. It is never truth: the log is.
 type thread struct {
+	// order lets requests follow each other one by one, their header records
+	// written. It is taken before mu.
+	order sync.Mutex
+
 	mu sync.Mutex // guards the following
 
 	number  int64            // of the last request

@@ -1,8 +1,12 @@
 package proxy
 
 import (
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/seed-9236c7ca/preface/logsink"
 )
 
 // TestI2_SideRequestLeavesTheConversationAlone: a request for a title comes
@@ -70,4 +74,46 @@ func TestEnforcedPathsInOtherWords(t *testing.T) {
 	f(Enforced, "/v1/messages", 200)
 	f(Enforced, "/v1/messages/batches", 404) // the provider's own
 	f(BestEffort, "/v1/%6dessages", 200)
+}
+
+// TestI4_HeadersOfRequestsAtOnce: where requests of one thread come at the same
+// time and their header changes, each refers to a header record that says what it
+// was sent with, and that is in the log before it.
+func TestI4_HeadersOfRequestsAtOnce(t *testing.T) {
+	b := newBench(t)
+	long := strings.Repeat("long ", 20_000)
+	var mu sync.Mutex
+	system := map[string]logsink.Digest{} // by request
+	for i := range 60 {
+		text := fmt.Sprintf(`"%d %s"`, i, long)
+		var wg sync.WaitGroup
+		for range 3 {
+			body := `{"model":"m","system":` + text + `,"messages":[{"role":"user","content":"hello"}],"max_tokens":1000}`
+			ctx := fakeRequest(t, b, body, "s")
+			ctx.Request.SetBodyStream(strings.NewReader(body), len(body))
+			wg.Go(func() {
+				x := b.srv.begin(ctx)
+				defer x.finish()
+				if err := x.prepare(); err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				system[x.id] = logsink.Sum([]byte(text))
+			})
+		}
+		wg.Wait()
+	}
+	b.flush()
+	seen := map[string]logsink.Digest{}
+	for _, r := range b.records() {
+		switch {
+		case r.Header != nil:
+			seen[r.Header.ID] = partOf(r.Header.Parts, "system")
+		case r.Request != nil && seen[r.Request.Header] != system[r.Request.ID]:
+			t.Fatalf("request %d refers to a header with another system text than was sent, or to one that is not before it", r.Request.Number)
+		}
+	}
+	b.verify()
 }
