@@ -20,6 +20,13 @@ type mark struct {
 	state *blake3.Hasher // never changed
 }
 
+// free gives the state's memory back; a nil mark has none.
+func (m *mark) free() {
+	if m != nil {
+		hashers.Put(m.state)
+	}
+}
+
 // minMark is where a mark begins to pay: a hash's state is large itself.
 const minMark = 4 * hasherBytes
 

@@ -39,14 +39,15 @@ type repeat struct {
 // free gives a repeat's memory back: nobody looks at it.
 func (r *repeat) free() {
 	releaseBody(r.body)
-	if r.mark != nil {
-		hashers.Put(r.mark.state)
-	}
+	r.mark.free()
 }
 
-// bytes is the memory that a repeat takes.
+// bytes is the memory that a repeat takes, with what it keeps of its prefix.
 func (r *repeat) bytes() int64 {
 	n := cap(r.body) + r.index.Bytes() + 512
+	for _, s := range r.splices {
+		n += len(s.Bytes)
+	}
 	if r.mark != nil {
 		n += hasherBytes
 	}
@@ -87,6 +88,13 @@ func (rs *repeats) forget(r *repeat) {
 	if r.forgotten = true; r.users == 0 {
 		r.free()
 	}
+}
+
+// purge forgets all.
+func (rs *repeats) purge() {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.lru.Purge()
 }
 
 // done says that a request no longer looks at a repeat.
@@ -196,26 +204,41 @@ func (x *exchange) hintThread() uint64 {
 const hintBytes = 512
 
 // remember keeps this request for the thread's next one, which may get all of
-// its bytes at once. The body's buffer is then no longer the request's.
+// its bytes at once, and ends the comparison with the last one. The body's buffer
+// is then no longer the request's.
 func (x *exchange) remember(d logsink.Digest, m *mark) {
+	defer x.forgoLast()
 	if !x.keeps || x.repeatsAll() {
 		return
 	}
+	limit := x.gen.cfg.Limits.KeptBodies
+	if len(x.buf)+x.doc.IndexBytes() > limit/4 {
+		m.free()
+		return
+	}
 	r := &repeat{gen: x.gen, body: x.body, index: x.doc.Index(), splices: x.plan.splices, digest: d, mark: m}
-	if x.s.repeats.put(x.hint, r, x.gen.cfg.Limits.KeptBodies, x.start) {
-		x.buf, x.kept = nil, r
-	} else if m != nil {
-		hashers.Put(m.state)
+	x.forgoLast() // before put, so that it counts no more
+	if !x.s.repeats.put(x.hint, r, limit, x.start) {
+		m.free()
+		return
+	}
+	x.buf, x.kept = nil, r
+}
+
+// forgoLast ends the request's looking at the thread's last one.
+func (x *exchange) forgoLast() {
+	if x.last != nil {
+		x.s.repeats.done(x.last)
+		x.last = nil
 	}
 }
 
-// forgo ends the request's looking at what is kept: its own body among it.
+// forgo ends the request's looking at anything that is kept.
 func (x *exchange) forgo(w *work) {
-	if w.last != nil {
-		x.s.repeats.done(w.last)
-	}
-	if w.kept != nil {
-		x.s.repeats.done(w.kept)
+	for _, r := range [...]*repeat{w.last, w.kept} {
+		if r != nil {
+			x.s.repeats.done(r)
+		}
 	}
 	w.hint, w.last, w.kept, w.same, w.keeps = 0, nil, nil, 0, false
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/prefixstore"
+	"github.com/seed-9236c7ca/preface/prefixstore/contrib"
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
 )
@@ -108,6 +109,7 @@ func TestI4_MarkAtTheSlot(t *testing.T) {
 func sendRepeat(t *testing.T, b *bench, ctx *fasthttp.RequestCtx, body string) (saved, marked int) {
 	t.Helper()
 	ctx.Request.SetBodyStream(strings.NewReader(body), len(body))
+	last := newest(b.srv.repeats)
 	x := b.srv.begin(ctx)
 	defer x.finish()
 	if err := x.prepare(); err != nil {
@@ -129,22 +131,33 @@ func sendRepeat(t *testing.T, b *bench, ctx *fasthttp.RequestCtx, body string) (
 	if !x.unchanged(x.outgoing(nil)) {
 		t.Error("client's bytes are sent from elsewhere than the body")
 	}
-	if x.last != nil {
-		if got := logsink.Sum(join2(x.last)); got != x.last.digest {
-			t.Errorf("a kept body was changed: digest %v, was %v", got, x.last.digest)
+	if r := x.kept; r != nil {
+		if got := logsink.Sum(sentOf(r)); got != r.digest {
+			t.Errorf("a kept body has digest %v, want that of what was sent, %v", got, r.digest)
 		}
-		if x.same > 100 {
-			saved = 1
-		}
-		if m := x.last.mark; m != nil && m.at <= x.same {
-			marked = 1
-		}
+	}
+	if x.same > 100 {
+		saved = 1
+	}
+	if last != nil && last.mark != nil && last.mark.at <= x.same {
+		marked = 1
 	}
 	return saved, marked
 }
 
-// join2 is what was sent of a repeat.
-func join2(r *repeat) (sent []byte) {
+// newest is the body that was kept last.
+func newest(rs *repeats) *repeat {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	var newest *repeat
+	for _, r := range rs.lru.Values() {
+		newest = r
+	}
+	return newest
+}
+
+// sentOf is what was sent of a repeat.
+func sentOf(r *repeat) (sent []byte) {
 	at := 0
 	for _, s := range r.splices {
 		sent = append(append(sent, r.body[at:s.At]...), s.Bytes...)
@@ -179,29 +192,30 @@ func TestI3_RepeatsInUse(t *testing.T) {
 		}
 	}
 	first := start(body)
+	of1 := first.kept
 	second := start(strings.Replace(body, `],"system"`, `,{"role":"user","content":"more"}],"system"`, 1))
-	of1, of2 := first.kept, second.kept
-	if second.last != of1 || of1.users != 2 || !of1.forgotten {
-		t.Fatal("a body that is compared with, and one that is to be sent, is not in use")
+	of2 := second.kept
+	if second.same < 30_000 || of1.users != 1 || !of1.forgotten {
+		t.Fatal("a body that is to be sent is not in use")
 	}
 	scribble()
 	if string(of1.body) != body || string(first.body) != body {
-		t.Fatal("a buffer was used again while two requests looked at it")
+		t.Fatal("a buffer was used again while a request was sent from it")
 	}
 	first.finish()
-	scribble()
-	if string(of1.body) != body {
-		t.Fatal("a buffer was used again while a request looked at it")
-	}
 	second.finish()
 	if of1.users != 0 || of2.users != 0 || of2.forgotten {
 		t.Errorf("the ended requests' bodies have %d and %d users, and the newest is forgotten: %v", of1.users, of2.users, of2.forgotten)
 	}
+	compared, _ := b.srv.repeats.get(b.srv.repeats.lru.Keys()[0], 0, 1<<30, time.Now())
+	b.srv.repeats.purge()
 	scribble()
-	if third := start(body); third.last != of2 || third.same < 30_000 {
-		t.Errorf("what is kept was used again: %d bytes are the same", third.same)
-	} else {
-		third.finish()
+	if compared != of2 || logsink.Sum(sentOf(of2)) != of2.digest {
+		t.Fatal("a buffer was used again while a request compared with it")
+	}
+	b.srv.repeats.done(of2)
+	if of2.users != 0 || b.srv.repeats.size != 0 {
+		t.Errorf("a purged body has %d users; %d bytes are counted", of2.users, b.srv.repeats.size)
 	}
 }
 
@@ -235,7 +249,7 @@ func TestI6_RepeatsOfOneTenant(t *testing.T) {
 		if err := x.prepare(); err != nil {
 			t.Fatal(err)
 		}
-		return x.last != nil
+		return x.same == len(body)
 	}
 	if repeats("a") || !repeats("a") {
 		t.Error("a tenant's second request is not recognised, or its first is")
@@ -268,11 +282,14 @@ func TestRepeatsAfterReload(t *testing.T) {
 	if err := b.srv.Reload(setup); err != nil {
 		t.Fatal(err)
 	}
+	if n := b.srv.repeats.bytes(); n != 0 {
+		t.Errorf("after a reload %d bytes are kept that are of no use", n)
+	}
 	ctx.Request.SetBodyStream(strings.NewReader(body), len(body))
 	x := b.srv.begin(ctx)
 	defer x.finish()
-	if err := x.prepare(); err != nil || x.last != nil {
-		t.Errorf("after a reload, prepare = %v and last = %v, want nil", err, x.last)
+	if err := x.prepare(); err != nil || x.same != 0 {
+		t.Errorf("after a reload, prepare = %v and %d bytes are the same, want none", err, x.same)
 	}
 }
 
@@ -317,6 +334,22 @@ func TestI10_RepeatsAreBounded(t *testing.T) {
 	open.Store(2 * limit / openBytes)
 	if _, admit := rs.get(0, 1, limit, now); admit || rs.size != 0 {
 		t.Errorf("%d bytes are kept, or more would be, while requests take all", rs.size)
+	}
+}
+
+// TestI10_RepeatsCountAll: the prefix that a kept body holds on to counts, and a
+// body whose index is large is not kept.
+func TestI10_RepeatsCountAll(t *testing.T) {
+	prefix := contrib.Config{Kind: "text", Text: strings.Repeat("long ", 40_000)}
+	b := newBench(t, contributors(prefix), func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) { s.Config.Limits.KeptBodies = 4 << 20 })
+	sendRepeat(t, b, fakeRequest(t, b, "", "a"), agentBody(2000))
+	if n := b.srv.repeats.bytes(); n < 200_000 {
+		t.Errorf("a body with a prefix of 200 KB counts as %d bytes", n)
+	}
+	dense := `{"messages":[{"role":"user","content":[` + strings.Repeat(`{},`, 100_000) + `{}]}]}`
+	sendRepeat(t, b, fakeRequest(t, b, "", "dense"), dense)
+	if n := b.srv.repeats.lru.Len(); n != 1 {
+		t.Errorf("%d bodies are kept, want the small one alone", n)
 	}
 }
 

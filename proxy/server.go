@@ -137,6 +137,7 @@ func (s *Server) Reload(setup Setup) error {
 		return err
 	}
 	s.current.Store(g)
+	s.repeats.purge() // they are of use to no other generation
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package jsonspan
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 )
@@ -17,7 +18,12 @@ type Index struct {
 func (d *Doc) Index() Index { return Index{slices.Clone(d.nodes), len(d.body)} }
 
 // Bytes is the memory that the Index takes.
-func (x Index) Bytes() int { return cap(x.nodes) * int(unsafe.Sizeof(node{})) }
+func (x Index) Bytes() int { return cap(x.nodes) * nodeBytes }
+
+// IndexBytes is about the memory that an Index of d would take.
+func (d *Doc) IndexBytes() int { return len(d.nodes) * nodeBytes }
+
+const nodeBytes = int(unsafe.Sizeof(node{}))
 
 // Rescan does what Scan does, for a body of which the first same bytes are those
 // of the document that old was made of, with the same depth function. It looks
@@ -30,7 +36,7 @@ func (d *Doc) Rescan(body []byte, depth func(topName []byte) int, old Index, sam
 		return nil
 	}
 	list, last, count := old.resumePoint(same)
-	if last == 0 {
+	if last == 0 || len(body) > math.MaxInt32 {
 		return d.Scan(body, depth)
 	}
 	d.Reset()

@@ -130,7 +130,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 const maxWrite = 1 << 20
 
 // WriteBuffers writes all buffers, with as few system calls as the kernel
-// allows, and returns the bytes written. It consumes bufs.
+// allows, and returns the bytes written. What is left in bufs means nothing.
 func (c *Conn) WriteBuffers(bufs *net.Buffers) (int64, error) {
 	if err := c.armWrite(); err != nil {
 		return 0, err

@@ -64,7 +64,7 @@ func (d *direct) once(fd uintptr) bool {
 }
 
 // do makes the call when the descriptor is ready; wait is its raw connection's
-// Read or Write. The error is as package net words it.
+// Read or Write. Errors are those of package net.
 func (d *direct) do(c net.Conn, op string, wait func(func(fd uintptr) bool) error) (int, error) {
 	err := wait(d.try)
 	d.at = nil
