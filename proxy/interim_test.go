@@ -15,28 +15,16 @@ import (
 // and hangs up. whole says that it reads the request's body before.
 func answering(t *testing.T, answer string, whole bool) setupFunc {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
-	go func() {
-		for {
-			c, err := ln.Accept()
-			if err != nil {
-				return
+	addr := accepting(t, func(c net.Conn) {
+		if req, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+			if whole {
+				_, _ = io.Copy(io.Discard, req.Body)
 			}
-			if req, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-				if whole {
-					_, _ = io.Copy(io.Discard, req.Body)
-				}
-				_, _ = io.WriteString(c, answer)
-			}
-			c.Close()
+			_, _ = io.WriteString(c, answer)
 		}
-	}()
+	})
 	return func(b *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
-		s.Config = b.config("http://" + ln.Addr().String())
+		s.Config = b.config("http://" + addr)
 	}
 }
 

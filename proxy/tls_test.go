@@ -87,24 +87,12 @@ func TestTLSUpstream(t *testing.T) {
 // TestHTTPSProxy: the environment's proxy is asked for a tunnel.
 func TestHTTPSProxy(t *testing.T) {
 	asked := make(chan string, 10)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
-	go func() {
-		for {
-			c, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			line, _ := bufio.NewReader(c).ReadString('\n')
-			asked <- strings.TrimSpace(line)
-			io.WriteString(c, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
-			c.Close()
-		}
-	}()
-	t.Setenv("HTTPS_PROXY", "http://"+ln.Addr().String())
+	addr := accepting(t, func(c net.Conn) {
+		line, _ := bufio.NewReader(c).ReadString('\n')
+		asked <- strings.TrimSpace(line)
+		io.WriteString(c, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+	})
+	t.Setenv("HTTPS_PROXY", "http://"+addr)
 	b := newBench(t, func(b *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
 		s.Config = b.config("https://provider.invalid")
 	})
@@ -121,24 +109,9 @@ func TestHTTPSProxy(t *testing.T) {
 func wrongName(t *testing.T) string {
 	t.Helper()
 	cert, _ := selfSigned(t, "other.example")
-	ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
-	go func() {
-		for {
-			c, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go func(c net.Conn) {
-				_ = c.(*tls.Conn).Handshake() // it fails
-				c.Close()
-			}(c)
-		}
-	}()
-	return "https://" + ln.Addr().String()
+	return "https://" + accepting(t, func(c net.Conn) {
+		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{cert}}).Handshake() // it fails
+	})
 }
 
 func zipped(t *testing.T, s string) string {
