@@ -52,6 +52,7 @@ func (tr *trail) checkDeath(life int) {
 // checkEnd judges the log in the end: nothing that was ever in use is lost, it
 // verifies, and what is missing of requests is what a crash may take.
 func (tr *trail) checkEnd(lastLife int) {
+	tr.st.settle() // what arrived is judged in the provider's handlers
 	tr.checkArrivals()
 	ctx := context.Background()
 	r := tr.st.openLog()
@@ -60,7 +61,7 @@ func (tr *trail) checkEnd(lastLife int) {
 	if err != nil {
 		tr.st.t.Errorf("I4: %v", err)
 	}
-	for session, slot := range tr.slots {
+	for session, slot := range tr.slotValues() {
 		a, err := onlyAnchor(ctx, r, keys[session])
 		if err == nil {
 			err = carries(a, slot.bytes)

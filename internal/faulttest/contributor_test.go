@@ -71,7 +71,7 @@ func TestI5_ContributorFaults(t *testing.T) {
 					t.Errorf("a contributor that %s: status %d, %v", fault.name, got.status, got.err)
 				}
 				st.insist(p, s)
-				if bare := st.trail.slots[s.id].bytes == ""; bare != (policy != "enforced") {
+				if bare := st.trail.slotValues()[s.id].bytes == ""; bare != (policy != "enforced") {
 					t.Errorf("a contributor that %s and then works: the session is bare: %v", fault.name, bare)
 				}
 			}

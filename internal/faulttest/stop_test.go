@@ -57,7 +57,7 @@ func TestI2_Stopped(t *testing.T) {
 				}
 				st.say(stale, s)
 				st.say(other, s)
-				if n := len(st.trail.slots["s"].bytes); n == 0 {
+				if n := len(st.trail.slotValues()["s"].bytes); n == 0 {
 					t.Error("the session carries nothing")
 				}
 				stale.stop()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -132,6 +133,13 @@ func (tr *trail) frozen(t *try, got string) (slotValue, bool) {
 		return now, true
 	}
 	return was, was == now
+}
+
+// slotValues are the slots of all sessions.
+func (tr *trail) slotValues() map[string]slotValue {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return maps.Clone(tr.slots)
 }
 
 // anchor reads a session's first anchor from the log, from outside, unless it
