@@ -81,7 +81,7 @@ type Timeouts struct {
 	Connect      time.Duration `yaml:"connect"`       // to the provider, TLS included. Default 5s
 	Receive      time.Duration `yaml:"receive"`       // a request, head and body. Default 75s
 	KeepAlive    time.Duration `yaml:"keep_alive"`    // an idle client connection. Default 75s
-	UpstreamKeep time.Duration `yaml:"upstream_keep"` // an idle provider connection. Default 20s
+	UpstreamKeep time.Duration `yaml:"upstream_keep"` // an idle provider connection; less than the provider keeps it. Default 50s
 	FirstByte    time.Duration `yaml:"first_byte"`    // of the answer; models think for minutes. Default 10m
 	StreamIdle   time.Duration `yaml:"stream_idle"`   // between bytes of the answer. Default 5m
 	ClientWrite  time.Duration `yaml:"client_write"`  // a client that does not read. Default 60s
@@ -112,7 +112,7 @@ func (c *Config) SetDefaults() {
 	set(&c.Timeouts.Connect, 5*time.Second)
 	set(&c.Timeouts.Receive, 75*time.Second)
 	set(&c.Timeouts.KeepAlive, 75*time.Second)
-	set(&c.Timeouts.UpstreamKeep, 20*time.Second)
+	set(&c.Timeouts.UpstreamKeep, 50*time.Second)
 	set(&c.Timeouts.FirstByte, 10*time.Minute)
 	set(&c.Timeouts.StreamIdle, 5*time.Minute)
 	set(&c.Timeouts.ClientWrite, time.Minute)
