@@ -32,6 +32,13 @@ type Config struct {
 	// or "normal": it survives a crash of the program, and a loss of power may
 	// take back the last moments. Only "full" keeps promise I1 on any crash.
 	Sync string `yaml:"sync"`
+	// Durability says what Redis must have done with an anchor or record when it
+	// counts as stored: "memory", "fsync" (default), or "replicas=N": at least N
+	// replicas have it. A server that does not give it is refused, unless Unsafe.
+	Durability string `yaml:"durability"`
+	Unsafe     bool   `yaml:"unsafe"`
+	// Redis has the credentials and certificates for Redis.
+	Redis RedisConfig `yaml:"redis"`
 	// Retention limits age and size.
 	Retention Retention `yaml:"retention"`
 }
@@ -60,6 +67,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Queue, 65536)
 	setDefault(&c.BusyTimeout, time.Second)
 	setDefault(&c.Sync, SyncFull)
+	setDefault(&c.Durability, DurableFsync)
 	return c
 }
 
@@ -84,6 +92,9 @@ func (c Config) Check() error {
 	}
 	if r := c.Retention; r.MaxAge < 0 || r.MaxBytes < 0 || r.Live < 0 {
 		return fmt.Errorf("log.retention has a negative limit: %+v", r)
+	}
+	if _, err := parseDurability(c.Durability); err != nil {
+		return err
 	}
 	_, _, err := backend(c.Path)
 	return err

@@ -114,8 +114,11 @@ func (p *packer) add(to *page, r Record, h *head) {
 		id := lineageID(q.Tenant, q.Lineage)
 		e.lineage = &id
 	}
-	if r.Header != nil {
-		e.blobs = storedParts(r.Header)
+	switch {
+	case r.Header != nil:
+		e.blobs, e.header = storedParts(r.Header), r.Header.ID
+	case r.Request != nil:
+		e.header = r.Request.Header
 	}
 	p.entries = append(p.entries, e)
 	to.entries = p.entries[first:]

@@ -24,6 +24,7 @@ type entry struct {
 	time    int64
 	lineage *[16]byte // of a derived request
 	blobs   []Digest  // that it refers to
+	header  string    // id of the header record that it is, or that a request names
 }
 
 // A page is one value of SQLite, which reads and writes it whole.

@@ -112,12 +112,12 @@ func (sa *storedAnchor) whole(ask asker, known *interned, k Key) (*Anchor, error
 // fill adds what is stored as blobs.
 func (sa *storedAnchor) fill(a *Anchor, ask asker, known *interned) (err error) {
 	if len(sa.messages) == len(Digest{}) {
-		if a.Messages, err = known.list(ask, Digest(sa.messages)); err != nil {
+		if a.Messages, err = known.list(ask.blob, Digest(sa.messages)); err != nil {
 			return err
 		}
 	}
 	for i := range a.Renderings {
-		if a.Renderings[i].Bytes, err = known.blob(ask, a.Renderings[i].Blob); err != nil {
+		if a.Renderings[i].Bytes, err = known.blob(ask.blob, a.Renderings[i].Blob); err != nil {
 			return err
 		}
 	}

@@ -114,6 +114,9 @@ func (t *tx) unrefBlob(d Digest) error {
 	return err
 }
 
+// blob is readBlob.
+func (ask asker) blob(d Digest) ([]byte, error) { return readBlob(ask, d) }
+
 // readBlob returns the bytes under a digest, checked, or ErrNoBlob.
 func readBlob(ask asker, d Digest) ([]byte, error) {
 	var enc, size int
@@ -147,63 +150,4 @@ func decodePayload(enc, size int, data []byte) ([]byte, error) {
 		return b, err
 	}
 	return nil, fmt.Errorf("no encoding is %d", enc)
-}
-
-// interned shares the values of blobs that many anchors have in common: after a
-// restart ten thousand sessions with one opener hold its bytes once.
-type interned struct {
-	mu       sync.Mutex
-	bytes    map[Digest][]byte
-	messages map[Digest][]Message
-	size     int
-}
-
-// internMost bounds it; when it is full it starts anew.
-const internMost = 32 << 20
-
-func (n *interned) blob(ask asker, d Digest) ([]byte, error) {
-	n.mu.Lock()
-	b, ok := n.bytes[d]
-	n.mu.Unlock()
-	if ok {
-		return b, nil
-	}
-	b, err := readBlob(ask, d)
-	if err != nil {
-		return nil, err
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.room(len(b))
-	n.bytes[d] = b
-	return b, nil
-}
-
-func (n *interned) list(ask asker, d Digest) ([]Message, error) {
-	n.mu.Lock()
-	msgs, ok := n.messages[d]
-	n.mu.Unlock()
-	if ok {
-		return msgs, nil
-	}
-	b, err := readBlob(ask, d)
-	if err != nil {
-		return nil, err
-	}
-	if msgs, err = parseMessages(b); err != nil {
-		return nil, damaged("messages %s: %v", d, err)
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.room(len(b))
-	n.messages[d] = msgs
-	return msgs, nil
-}
-
-// room makes place for n more bytes. It is called under mu.
-func (n *interned) room(size int) {
-	if n.bytes == nil || n.size+size > internMost {
-		n.bytes, n.messages, n.size = map[Digest][]byte{}, map[Digest][]Message{}, 0
-	}
-	n.size += size
 }

@@ -1,0 +1,159 @@
+package logsink
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// redisDoc is how an anchor is stored: its record without the messages, which
+// are a blob, and with that blob's digest as a last member.
+func (f *freezing) redisDoc() []byte {
+	if f.msgs.Digest.IsZero() {
+		return f.doc
+	}
+	doc := append([]byte(nil), f.doc[:len(f.doc)-1]...)
+	return append(appendDigest(doc, `,"messages_blob":`, f.msgs.Digest), '}')
+}
+
+// freeze stores the anchor, or returns the one that is there. The blobs come
+// first: an anchor never names one that is not in the log.
+func (s *Redis) freeze(ctx context.Context, f *freezing) (*Anchor, error) {
+	if err := s.putBlobs(ctx, f.blobs); err != nil {
+		return nil, err
+	}
+	k, b := f.key, f.key.bucket()
+	a := &f.brief
+	keys := []string{k.key(kindSession), b.key(kindAnchored), b.key(kindActive), b.key(kindEnded), b.key(kindClock)}
+	reply, err := s.write(ctx, step{freezeScript, keys, []any{k.hex(), a.Epoch, f.redisDoc(), micros(max(1000, nanos(a.Time))), a.Tenant, a.Session}})
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	doc, _ := reply.(string)
+	return s.whole(ctx, []byte(doc), a.Key, a.Epoch)
+}
+
+func (s *Redis) current(ctx context.Context, k Key) (*Anchor, error) {
+	reply, err := currentScript.Run(ctx, s.client, []string{keyOf(k).key(kindSession)}).Slice()
+	if errors.Is(err, redis.Nil) {
+		return nil, ErrNoSession
+	}
+	if err != nil {
+		return nil, err
+	}
+	doc, _ := reply[0].(string)
+	epoch, _ := reply[1].(int64)
+	return s.whole(ctx, []byte(doc), k, int(epoch))
+}
+
+// whole makes an anchor of what is stored. It trusts nothing: a client library
+// that mixed up two replies must not mix up two tenants (I6), so that the anchor
+// belongs to the session that was asked for is checked.
+func (s *Redis) whole(ctx context.Context, doc []byte, k Key, epoch int) (*Anchor, error) {
+	r, err := ParseRecord(doc)
+	if errors.Is(err, ErrNewer) {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if err != nil {
+		return nil, torn("anchor of epoch %d of session %q: %v", epoch, k.Session, err)
+	}
+	a := r.Anchor
+	if a == nil || a.Key != k || a.Epoch != epoch {
+		return nil, torn("what stands for the anchor of epoch %d of session %q belongs to another", epoch, k.Session)
+	}
+	if err := s.fill(ctx, a, doc); err != nil {
+		if errors.Is(err, ErrNoBlob) {
+			err = torn("anchor of epoch %d of session %q: %v", epoch, k.Session, err)
+		}
+		return nil, err
+	}
+	return a, nil
+}
+
+// fill adds what is stored as blobs.
+func (s *Redis) fill(ctx context.Context, a *Anchor, doc []byte) (err error) {
+	var refs struct {
+		Messages Digest `json:"messages_blob"`
+	}
+	if err := json.Unmarshal(doc, &refs); err != nil {
+		return torn("anchor of session %q: %v", a.Session, err)
+	}
+	read := func(d Digest) ([]byte, error) { return s.readBlob(ctx, d) }
+	if !refs.Messages.IsZero() {
+		if a.Messages, err = s.known.list(read, refs.Messages); err != nil {
+			return err
+		}
+	}
+	for i := range a.Renderings {
+		if a.Renderings[i].Bytes, err = s.known.blob(read, a.Renderings[i].Blob); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Anchors implements Reader.
+func (s *Redis) Anchors(ctx context.Context, k Key) ([]*Anchor, error) {
+	list, err := call(ctx, s, func(ctx context.Context) ([]*Anchor, error) { return s.anchors(ctx, k) })
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the anchors of session %q: %w", k.Session, err)
+	}
+	return list, nil
+}
+
+func (s *Redis) anchors(ctx context.Context, k Key) ([]*Anchor, error) {
+	fields, err := s.client.HGetAll(ctx, keyOf(k).key(kindSession)).Result()
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseMeta(fields["m"])
+	if err != nil {
+		return nil, err
+	}
+	if m.epoch == 0 {
+		return nil, ErrNoSession
+	}
+	var list []*Anchor
+	for epoch := 1; epoch <= m.epoch; epoch++ {
+		doc, ok := fields["a"+strconv.Itoa(epoch)]
+		if !ok {
+			continue // epochs may be left out
+		}
+		a, err := s.whole(ctx, []byte(doc), k, epoch)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// redisMeta is the field m of a session: times in µs, and the latest epoch.
+type redisMeta struct {
+	since, anchored, last int64
+	epoch                 int
+}
+
+func parseMeta(m string) (r redisMeta, err error) {
+	if m == "" {
+		return r, nil
+	}
+	if n, _ := fmt.Sscanf(m, "%d %d %d %d", &r.since, &r.anchored, &r.last, &r.epoch); n != 4 {
+		return r, torn("a session has the field m = %q, which is not four numbers", m)
+	}
+	return r, nil
+}
+
+// hex is how members of sorted sets name a session.
+func (k sessionKey) hex() string {
+	_, id, _ := strings.Cut(k.key(""), "::")
+	return id
+}

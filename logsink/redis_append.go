@@ -1,0 +1,128 @@
+package logsink
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// How long and how many records are remembered, for each session, so that one
+// that is offered again is not stored again.
+const (
+	seenSeconds = 3600
+	seenMost    = 32768
+)
+
+// append stores blobs, then pages, then what leads from lineages to pages.
+// Records that name a blob that is not there are refused before anything of the
+// batch is stored. What a crash in between leaves is stored once when the batch
+// is offered again.
+func (s *Redis) append(ctx context.Context, pages []*page, blobs []Blob) error {
+	if err := s.putBlobs(ctx, blobs); err != nil {
+		return err
+	}
+	if err := s.haveBlobs(ctx, pages, blobs); err != nil {
+		return err
+	}
+	if len(pages) == 0 {
+		return nil
+	}
+	steps := make([]step, len(pages))
+	for i, p := range pages {
+		steps[i] = p.redisStep()
+	}
+	replies, err := s.writeAll(ctx, steps)
+	if err != nil {
+		return err
+	}
+	for i, p := range pages {
+		at, err := replies[i].StringSlice()
+		if err != nil || len(at) != len(p.entries) {
+			return torn("a page of %d records was answered with %d numbers: %v", len(p.entries), len(at), err)
+		}
+		if err := s.putLineages(ctx, p, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *page) redisStep() step {
+	k, b := p.key, p.key.bucket()
+	keys := []string{k.key(kindSession), k.key(kindPages), k.key(kindThreads), k.key(kindSeen), k.key(kindSeenOld),
+		b.key(kindIndex), b.key(kindAnchored), b.key(kindActive), b.key(kindClock)}
+	ids, err := json.Marshal(p.of)
+	if err != nil {
+		panic("BUG: a session's ids are no JSON: " + err.Error()) // they are UTF-8
+	}
+	args := []any{k.hex(), micros(max(1000, p.latest())), ids, p.digests(), seenSeconds, seenMost}
+	start := 0
+	for i := range p.entries {
+		e := &p.entries[i]
+		args = append(args, e.id[:], string(e.kind), e.thread.bytes(), e.header, p.lines[start:e.end])
+		start = e.end
+	}
+	return step{appendScript, keys, args}
+}
+
+func (t threadHash) bytes() []byte { return binary.BigEndian.AppendUint64(nil, uint64(t)) }
+
+// digests are those of all blobs that a page names.
+func (p *page) digests() string {
+	var b strings.Builder
+	for i := range p.entries {
+		for _, d := range p.entries[i].blobs {
+			b.WriteString(hex.EncodeToString(d[:]) + " ")
+		}
+	}
+	return strings.TrimSuffix(b.String(), " ")
+}
+
+// haveBlobs checks that what the pages name is there or was just put.
+func (s *Redis) haveBlobs(ctx context.Context, pages []*page, put []Blob) error {
+	have := map[Digest]bool{}
+	for i := range put {
+		have[put[i].Digest] = true
+	}
+	var ask []Digest
+	for _, p := range pages {
+		for i := range p.entries {
+			for _, d := range p.entries[i].blobs {
+				if !have[d] {
+					have[d] = true
+					ask = append(ask, d)
+				}
+			}
+		}
+	}
+	there, err := s.touchBlobs(ctx, ask)
+	if err != nil {
+		return err
+	}
+	for i, d := range ask {
+		if !there[i] {
+			return fmt.Errorf("%w: %s, which a record refers to; it must come with the record or before it", ErrNoBlob, d)
+		}
+	}
+	return nil
+}
+
+// putLineages makes the page's derived sessions found by their history. The
+// page is there by now, so a lineage never leads to nothing for longer than a
+// page lives.
+func (s *Redis) putLineages(ctx context.Context, p *page, at []string) error {
+	pipe := s.client.Pipeline()
+	for i := range p.entries {
+		if id := p.entries[i].lineage; id != nil {
+			pipe.Set(ctx, bucketOf(id[0]).named(kindLineage, id[:]), p.key.hex()+" "+at[i], s.config.Retention.MaxAge)
+		}
+	}
+	if pipe.Len() == 0 {
+		return nil
+	}
+	_, err := pipe.Exec(ctx)
+	return err
+}
