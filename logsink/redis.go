@@ -31,6 +31,7 @@ type Redis struct {
 	durable   durability // immutable once open
 	known     interned
 	guarantee string        // what checkDurability found; immutable once open
+	sure      bool          // the same; immutable once open
 	grace     time.Duration // how long a blob that nothing names is kept; immutable
 
 	// closed is set under mu; calls under way are counted under its read lock.
@@ -45,6 +46,7 @@ var (
 )
 
 func init() {
+	redis.SetLogger(silence{}) // errors are returned too, and told where they matter
 	for _, scheme := range []string{"redis", "rediss", "redis+sentinel", "rediss+sentinel"} {
 		Register(scheme, Backend{
 			Open: func(ctx context.Context, path string, c Config) (Log, error) {
@@ -56,6 +58,10 @@ func init() {
 		})
 	}
 }
+
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}
 
 // OpenRedis opens the log at a URL (redis_url.go) for writing, and checks that
 // the server gives what c.Durability asks for.

@@ -106,7 +106,7 @@ func (s *Redis) checkDurability(ctx context.Context) error {
 			err = errors.Join(err, e)
 		}
 	}
-	s.guarantee = describe(servers, s.config, s.durable, err)
+	s.guarantee, s.sure = describe(servers, s.durable, err), err == nil
 	if s.config.Unsafe {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (v *server) lacks(d durability) error {
 	case v.evicts != "" && v.evicts != "noeviction":
 		return fmt.Errorf("%s drops keys when it is full (maxmemory-policy %s); set it to noeviction, or log.unsafe: true", v.addr, v.evicts)
 	case d.fsync && v.appendonly != "yes":
-		return fmt.Errorf("%s has appendonly %s, and log.durability is %s; set appendonly yes, or log.durability: %s", v.addr, v.appendonly, DurableFsync, DurableMemory)
+		return fmt.Errorf("%s has appendonly %s, and log.durability is %s; set appendonly yes (and appendfsync always before version 7.2), or log.durability: %s", v.addr, v.appendonly, DurableFsync, DurableMemory)
 	case d.fsync && !d.askAOF && v.appendfsync != "always":
 		return fmt.Errorf("%s (version %s, before 7.2) has appendfsync %s, and log.durability is %s; set appendfsync always, or log.durability: %s", v.addr, v.version, v.appendfsync, DurableFsync, DurableMemory)
 	case d.replicas > v.replicas:
@@ -143,7 +143,7 @@ func (v *server) atLeast(major, minor int) bool {
 }
 
 // describe says in one line what is guaranteed.
-func describe(servers []server, c Config, d durability, lack error) string {
+func describe(servers []server, d durability, lack error) string {
 	var b strings.Builder
 	switch {
 	case lack != nil:
@@ -162,6 +162,10 @@ func describe(servers []server, c Config, d durability, lack error) string {
 	}
 	return b.String()
 }
+
+// Sure reports whether the servers give what log.durability asks for; else
+// log.unsafe overrode that.
+func (s *Redis) Sure() bool { return s.sure }
 
 // Guarantee says in one line what the servers guarantee of what was stored.
 func (s *Redis) Guarantee() string {

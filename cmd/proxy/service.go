@@ -75,11 +75,22 @@ func (v *service) openLog(ctx context.Context) (err error) {
 		return err
 	}
 	v.opens("log", func(context.Context) error { return v.logs.Close() })
+	if r, ok := v.logs.(*logsink.Redis); ok {
+		v.logger.LogAttrs(ctx, guaranteeLevel(r), "header log in Redis", slog.String("guarantee", r.Guarantee()))
+	}
 	if v.reader, err = logsink.OpenReader(ctx, v.started.Log.Config); err != nil {
 		return err
 	}
 	v.opens("log reader", func(context.Context) error { return v.reader.Close() })
 	return nil
+}
+
+// guaranteeLevel makes a log loud that guarantees less than it should.
+func guaranteeLevel(r *logsink.Redis) slog.Level {
+	if r.Sure() {
+		return slog.LevelInfo
+	}
+	return slog.LevelWarn
 }
 
 func (v *service) openStore(context.Context) (err error) {
