@@ -14,7 +14,7 @@ func TestEmbeddedConfigurationLoads(t *testing.T) {
 	m := readManifests(t)
 	_, _, c := m.pod(t)
 	place := mountAll(t, m.mounted(t))
-	args := []string{"check", "-strict", "-config", place(c.config()), "-log", filepath.Join(t.TempDir(), "preface.db")}
+	args := []string{"check", "-strict", "-config", place(c.config())}
 	out, err := exec.Command(program(t), args...).CombinedOutput()
 	if err != nil {
 		t.Errorf("proxy check: %v\n%s", err, out)
