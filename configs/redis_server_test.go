@@ -9,6 +9,7 @@ import (
 	"net"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ var noHash = strings.Repeat("0", 64)
 type redisServer struct {
 	addr      string
 	passwords map[string]string // by user
+	stop      func()            // kills it; may be called again
 }
 
 // startRedis starts a server with the file, its passwords set as its comments
@@ -42,12 +44,13 @@ func startRedis(t *testing.T, passwords map[string]string, args ...string) *redi
 	dir := t.TempDir()
 	addr := freeAddr(t)
 	_, port, _ := net.SplitHostPort(addr)
-	launch(t, append([]string{write(t, dir, "redis.conf", text), "--bind", "127.0.0.1", "--port", port, "--dir", dir}, args...))
-	return &redisServer{addr, passwords}
+	stop := launch(t, append([]string{write(t, dir, "redis.conf", text), "--bind", "127.0.0.1", "--port", port, "--dir", dir}, args...))
+	return &redisServer{addr, passwords, stop}
 }
 
-// launch runs redis-server until the test ends and returns once it is ready.
-func launch(t *testing.T, args []string) {
+// launch runs redis-server until the test ends, or stop is called, and returns
+// once it is ready.
+func launch(t *testing.T, args []string) (stop func()) {
 	t.Helper()
 	cmd := exec.Command("redis-server", args...)
 	out, err := cmd.StdoutPipe()
@@ -73,11 +76,13 @@ func launch(t *testing.T, args []string) {
 	case said := <-over:
 		t.Fatalf("redis-server %q ended: %v\n%s", args, cmd.Wait(), said)
 	}
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill() // it is there: nobody else waits for it
 		<-over
 		_ = cmd.Wait() // it was killed
 	})
+	t.Cleanup(stop)
+	return stop
 }
 
 func freeAddr(t *testing.T) string {
