@@ -109,7 +109,7 @@ func (p *packer) add(to *page, r Record, h *head) {
 	line, first := len(p.lines)-len(to.lines), len(p.entries)-len(to.entries)
 	p.lines = append(r.AppendJSON(p.lines), '\n')
 	to.lines = p.lines[line:]
-	e := entry{id: idOf(to.key, h), kind: h.kind, end: len(to.lines), thread: hashThread(h.thread), time: nanos(h.time)}
+	e := entry{id: idOf(to.key, h), epoch: h.epoch, kind: h.kind, end: len(to.lines), thread: hashThread(h.thread), time: nanos(h.time)}
 	if q := r.Request; q != nil && q.Derived && q.Lineage != "" {
 		id := lineageID(q.Tenant, q.Lineage)
 		e.lineage = &id

@@ -18,6 +18,7 @@ type page struct {
 // An entry is one line of a page.
 type entry struct {
 	id      recordID
+	epoch   int
 	kind    Kind
 	end     int // of its line in lines, past the line feed
 	thread  threadHash

@@ -30,9 +30,10 @@ type Redis struct {
 	client    redis.UniversalClient
 	durable   durability // immutable once open
 	known     interned
-	guarantee string        // what checkDurability found; immutable once open
-	sure      bool          // the same; immutable once open
-	grace     time.Duration // how long a blob that nothing names is kept; immutable
+	lost      func(EpochRef) // set before use, or nil
+	guarantee string         // what checkDurability found; immutable once open
+	sure      bool           // the same; immutable once open
+	grace     time.Duration  // how long a blob that nothing names is kept; immutable
 
 	// closed is set under mu; calls under way are counted under its read lock.
 	mu     sync.RWMutex

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -40,14 +41,37 @@ func (s *Redis) append(ctx context.Context, pages []*page, blobs []Blob) error {
 	}
 	for i, p := range pages {
 		at, err := replies[i].StringSlice()
-		if err != nil || len(at) != len(p.entries) {
+		if err != nil || len(at) != len(p.entries)+1 {
 			return torn("a page of %d records was answered with %d numbers: %v", len(p.entries), len(at), err)
 		}
 		if err := s.putLineages(ctx, p, at); err != nil {
 			return err
 		}
+		s.compare(p, at[len(at)-1])
 	}
 	return nil
+}
+
+// compare tells of records whose epoch the log does not have: a server that was
+// emptied, or a replica that took over before it had everything.
+func (s *Redis) compare(p *page, latest string) {
+	have, _ := strconv.Atoi(latest) // a script wrote it
+	if lost := p.epoch(); lost > have && s.lost != nil {
+		s.lost(EpochRef{p.of, lost})
+	}
+}
+
+// OnLost has f called when records come of an epoch that the log does not have:
+// it was lost, or is not stored yet. It must not block. It is set before the log
+// is used.
+func (s *Redis) OnLost(f func(EpochRef)) { s.lost = f }
+
+func (p *page) epoch() int {
+	latest := 0
+	for i := range p.entries {
+		latest = max(latest, p.entries[i].epoch)
+	}
+	return latest
 }
 
 func (p *page) redisStep() step {

@@ -88,7 +88,7 @@ finish(KEYS[1], KEYS[3], KEYS[4], ARGV[2], ARGV[4], ARGV[5])
 `)
 
 // appendScript stores those records of a page that were not stored of late. It
-// returns the page of each.
+// returns the page of each, and then the session's latest epoch.
 //
 // KEYS session, pages, threads, seen, seen_before, index, anchored, active, clock
 // ARGV session, µs of the newest record, ids as JSON, digests, seconds to
@@ -123,12 +123,13 @@ for i = 7, #ARGV, 5 do
 end
 redis.call('EXPIRE', keys[4], ARGV[5])
 redis.call('EXPIRE', keys[5], ARGV[5])
+local m = meta(keys[1])
+pages[#pages+1] = string.format('%.0f', m[4])
 if not v then return pages end
 local text = table.concat(lines)
 redis.call('XADD', keys[2], v .. '-0', 'l', text, 'd', ARGV[4])
 redis.call('XADD', keys[6], v .. '-0', 'k', ARGV[1], 'n', #lines, 't', ARGV[2], 'b', #text)
 redis.call('HINCRBY', keys[9], 'size', #text)
-local m = meta(keys[1])
 if m[1] == 0 then m[1] = at end
 m[3] = math.max(m[3], at)
 put(keys[1], m)

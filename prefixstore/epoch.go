@@ -28,6 +28,10 @@ type Epoch struct {
 	renderings *renderings // nil if bare
 	cost       int64       // bytes that it takes in the cache; immutable
 
+	// anchor is what the log had, to put it back; nil if the log loses nothing.
+	// It shares its messages and bytes with those of other epochs.
+	anchor *logsink.Anchor
+
 	// completed turns true with the first whole answer of the epoch; one that
 	// was read from the log counts as answered. last is when a request last
 	// asked for the epoch, in Unix nanoseconds.
@@ -67,23 +71,40 @@ func (e *Epoch) Touch(now time.Time) { e.last.Store(now.UnixNano()) }
 // on a resume signal means a resume, not a repeated request.
 func (e *Epoch) Completed() { e.completed.Store(true) }
 
-func newEpoch(a *logsink.Anchor, born bool) *Epoch {
+func newEpoch(a *logsink.Anchor, born, spare bool) *Epoch {
 	e := &Epoch{
 		Key: a.Key, Number: a.Epoch, Reason: a.Reason,
 		Decision: a.Decision, Why: a.Why, Prefix: a.Prefix, Born: born, resume: a.Resume, cost: epochCost,
 	}
 	e.completed.Store(!born)
 	if a.Injects() {
-		e.renderings = internRenderings(a.Renderings)
+		e.renderings = internRenderings(a)
 		e.cost += e.renderings.share()
+	}
+	if spare {
+		e.keepAnchor(a)
 	}
 	return e
 }
 
+// keepAnchor keeps a copy that shares what it can.
+func (e *Epoch) keepAnchor(a *logsink.Anchor) {
+	own := *a
+	if e.renderings != nil {
+		own.Messages, own.Renderings = e.renderings.messages, e.renderings.list
+	}
+	e.anchor = &own
+	e.cost += anchorCost
+}
+
+// anchorCost is about what an anchor takes beside its messages and renderings.
+const anchorCost = 600
+
 // renderings is one set of frozen bytes, held once however many epochs share it.
 type renderings struct {
-	list  []logsink.Rendering
-	users atomic.Int64 // epochs that were made with it
+	list     []logsink.Rendering
+	messages []logsink.Message // that they render
+	users    atomic.Int64      // epochs that were made with it
 }
 
 // share is what one more epoch answers for of the bytes: all of them if it is
@@ -99,12 +120,13 @@ func (r *renderings) share() int64 {
 
 var shared = interner[renderings]{values: map[string]weak.Pointer[renderings]{}}
 
-func internRenderings(list []logsink.Rendering) *renderings {
+func internRenderings(a *logsink.Anchor) *renderings {
 	var name strings.Builder
-	for _, r := range list {
-		name.WriteString(r.Name + "=" + r.SHA256 + ";")
+	name.WriteString(a.Prefix)
+	for i := range a.Renderings {
+		name.WriteString(";" + a.Renderings[i].Name + "=" + a.Renderings[i].SHA256)
 	}
-	return shared.intern(name.String(), func() *renderings { return &renderings{list: list} })
+	return shared.intern(name.String(), func() *renderings { return &renderings{list: a.Renderings, messages: a.Messages} })
 }
 
 // An interner keeps one value under a name for as long as anyone uses it.

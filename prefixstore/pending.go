@@ -64,7 +64,7 @@ func (s *Store) Remember(w Want, r *Recipe, why string) (*Epoch, bool) {
 	if len(s.pending.epochs) >= maxPending {
 		return nil, false
 	}
-	e := newEpoch(a, true)
+	e := newEpoch(a, true, false)
 	s.pending.epochs[w.Key] = &pendingEpoch{e, a}
 	return e, true
 }

@@ -81,6 +81,8 @@ func (s *Store) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case ref := <-s.lost:
+			s.restore(ctx, ref)
 		case <-tick.C:
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 	"weak"
 
@@ -90,6 +91,11 @@ type Store struct {
 	flights singleflight.Group // one look-up or composition per session
 	places  chan struct{}      // one for each composition under way
 
+	forgetful bool                  // the log may lose what it had; immutable
+	lost      chan logsink.EpochRef // what it lost, as far as it was noticed
+	restored  atomic.Int64
+	replaced  atomic.Int64
+
 	live    interner[Epoch]
 	pending pending // epochs that are bare because the log was down
 
@@ -122,6 +128,7 @@ func New(log logsink.Log, opt Options) (*Store, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Store{ended: ended, places: make(chan struct{}, maxComposing), log: log, opt: opt, cache: cache, stop: stop,
 		live: interner[Epoch]{values: map[string]weak.Pointer[Epoch]{}}, pending: pending{epochs: map[logsink.Key]*pendingEpoch{}}}
+	s.minds(log)
 	s.done.Go(func() { s.watch(ctx) })
 	return s, nil
 }
@@ -213,7 +220,7 @@ func (s *Store) current(ctx context.Context, k logsink.Key) (*Epoch, error) {
 // time get the same Epoch, also when the cache drops it.
 func (s *Store) keep(a *logsink.Anchor, born bool) *Epoch {
 	name := cacheKey(a.Key) + "\x00" + strconv.Itoa(a.Epoch)
-	e := s.live.intern(name, func() *Epoch { return newEpoch(a, born) })
+	e := s.live.intern(name, func() *Epoch { return newEpoch(a, born, s.forgetful) })
 	if !s.opt.DropCache {
 		s.cache.Set(cacheKey(a.Key), e, e.cost)
 	}

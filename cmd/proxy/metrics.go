@@ -28,4 +28,11 @@ func (v *service) metrics() {
 	c.CounterFunc("preface_log_records_written_total", "Records written to the header log through the queue.", queue(func(s logsink.QueueStats) float64 { return float64(s.Flushed) }))
 	c.CounterFunc("preface_log_records_dropped_total", "Records that were lost: the queue was full (log.queue), or the log refused them.", queue(func(s logsink.QueueStats) float64 { return float64(s.Dropped) }))
 	c.CounterFunc("preface_log_write_errors_total", "Writes of the queue that failed; one that is tried again counts each time.", queue(func(s logsink.QueueStats) float64 { return float64(s.Errors) }))
+	loss := func(of func(restored, replaced int64) int64) func() float64 {
+		return func() float64 { return float64(of(v.store.Losses())) }
+	}
+	c.CounterFunc("preface_log_lost_anchors_restored_total", "Anchors that the header log had lost and that were put back from this process's memory. Alert on any.",
+		loss(func(restored, _ int64) int64 { return restored }))
+	c.CounterFunc("preface_log_lost_anchors_replaced_total", "Anchors that the header log had lost, in whose place another process had frozen another prefix. Alert on any.",
+		loss(func(_, replaced int64) int64 { return replaced }))
 }
