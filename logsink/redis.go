@@ -29,7 +29,7 @@ type Redis struct {
 	config    Config // immutable
 	client    redis.UniversalClient
 	durable   durability // immutable once open
-	known     interned
+	known     openers
 	lost      func(EpochRef) // set before use, or nil
 	guarantee string         // what checkDurability found; immutable once open
 	sure      bool           // the same; immutable once open
@@ -101,7 +101,7 @@ func (s *Redis) Freeze(ctx context.Context, a *Anchor) (*Anchor, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
-	f := newFreezing(a)
+	f := newRedisFreezing(a)
 	there, err := call(ctx, s, func(ctx context.Context) (*Anchor, error) { return s.freeze(ctx, f) })
 	if err != nil {
 		return nil, fmt.Errorf("cannot freeze epoch %d of session %q: %w", a.Epoch, a.Session, err)

@@ -5,32 +5,49 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// redisDoc is how an anchor is stored: its record without the messages, which
-// are a blob, and with that blob's digest as a last member.
-func (f *freezing) redisDoc() []byte {
-	if f.msgs.Digest.IsZero() {
-		return f.doc
+// A redisFreezing is one call of Freeze, with its own copy of what is to be
+// stored.
+type redisFreezing struct {
+	key   sessionKey
+	of    Key
+	epoch int
+	time  int64 // µs
+	doc   []byte
+	blobs []Blob
+}
+
+func newRedisFreezing(a *Anchor) *redisFreezing {
+	f := &redisFreezing{key: keyOf(a.Key), of: a.Key, epoch: a.Epoch, time: micros(max(1000, nanos(a.Time)))}
+	stored, o := *a, opener{a.Messages, a.Renderings}
+	stored.Messages, stored.Renderings = nil, nil
+	f.doc = Record{Anchor: &stored}.AppendJSON(nil)
+	if len(a.Messages) == 0 {
+		return f // bare
 	}
-	doc := append([]byte(nil), f.doc[:len(f.doc)-1]...)
-	return append(appendDigest(doc, `,"messages_blob":`, f.msgs.Digest), '}')
+	text := o.appendJSON(nil)
+	d := Sum(text)
+	f.blobs = cloneBlobs(o.blobs())
+	f.doc = appendOpener(f.doc, d, f.blobs)
+	f.blobs = append(f.blobs, Blob{d, text})
+	return f
 }
 
 // freeze stores the anchor, or returns the one that is there. The blobs come
 // first: an anchor never names one that is not in the log.
-func (s *Redis) freeze(ctx context.Context, f *freezing) (*Anchor, error) {
+func (s *Redis) freeze(ctx context.Context, f *redisFreezing) (*Anchor, error) {
 	if err := s.putBlobs(ctx, f.blobs); err != nil {
 		return nil, err
 	}
 	k, b := f.key, f.key.bucket()
-	a := &f.brief
 	keys := []string{k.key(kindSession), b.key(kindAnchored), b.key(kindActive), b.key(kindEnded), b.key(kindClock)}
-	reply, err := s.write(ctx, step{freezeScript, keys, []any{k.hex(), a.Epoch, f.redisDoc(), micros(max(1000, nanos(a.Time))), a.Tenant, a.Session}})
+	reply, err := s.write(ctx, step{freezeScript, keys, []any{k.hex(), f.epoch, f.doc, f.time, f.of.Tenant, f.of.Session}})
 	if errors.Is(err, redis.Nil) {
 		return nil, nil
 	}
@@ -38,7 +55,7 @@ func (s *Redis) freeze(ctx context.Context, f *freezing) (*Anchor, error) {
 		return nil, err
 	}
 	doc, _ := reply.(string)
-	return s.whole(ctx, []byte(doc), a.Key, a.Epoch)
+	return s.whole(ctx, []byte(doc), f.of, f.epoch)
 }
 
 func (s *Redis) current(ctx context.Context, k Key) (*Anchor, error) {
@@ -79,24 +96,21 @@ func (s *Redis) whole(ctx context.Context, doc []byte, k Key, epoch int) (*Ancho
 }
 
 // fill adds what is stored as blobs.
-func (s *Redis) fill(ctx context.Context, a *Anchor, doc []byte) (err error) {
+func (s *Redis) fill(ctx context.Context, a *Anchor, doc []byte) error {
 	var refs struct {
-		Messages Digest `json:"messages_blob"`
+		Opener Digest `json:"opener"`
 	}
 	if err := json.Unmarshal(doc, &refs); err != nil {
 		return torn("anchor of session %q: %v", a.Session, err)
 	}
-	read := func(d Digest) ([]byte, error) { return s.readBlob(ctx, d) }
-	if !refs.Messages.IsZero() {
-		if a.Messages, err = s.known.list(read, refs.Messages); err != nil {
-			return err
-		}
+	if refs.Opener.IsZero() {
+		return nil // bare
 	}
-	for i := range a.Renderings {
-		if a.Renderings[i].Bytes, err = s.known.blob(read, a.Renderings[i].Blob); err != nil {
-			return err
-		}
+	o, err := s.opener(ctx, refs.Opener)
+	if err != nil {
+		return err
 	}
+	a.Messages, a.Renderings = o.Messages, slices.Clone(o.Renderings)
 	return nil
 }
 

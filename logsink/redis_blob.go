@@ -108,7 +108,36 @@ func (s *Redis) ReadBlob(ctx context.Context, d Digest) ([]byte, error) {
 }
 
 func (s *Redis) readBlob(ctx context.Context, d Digest) ([]byte, error) {
-	stored, err := s.client.Get(ctx, d.bucket().named(kindBlob, d[:])).Bytes()
+	got, err := s.readBlobs(ctx, []Digest{d})
+	return got[d], err
+}
+
+// readBlobs returns the bytes of all digests, checked, or the error of one.
+func (s *Redis) readBlobs(ctx context.Context, digests []Digest) (map[Digest][]byte, error) {
+	if len(digests) == 0 {
+		return nil, nil
+	}
+	replies := make([]*redis.StringCmd, len(digests))
+	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, d := range digests {
+			replies[i] = p.Get(ctx, d.bucket().named(kindBlob, d[:]))
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, err
+	}
+	got := make(map[Digest][]byte, len(digests))
+	for i, d := range digests {
+		if got[d], err = checkBlob(d, replies[i]); err != nil {
+			return nil, err
+		}
+	}
+	return got, nil
+}
+
+func checkBlob(d Digest, reply *redis.StringCmd) ([]byte, error) {
+	stored, err := reply.Bytes()
 	if errors.Is(err, redis.Nil) {
 		return nil, fmt.Errorf("%w: %s", ErrNoBlob, d)
 	}

@@ -5,8 +5,8 @@ import "github.com/redis/go-redis/v9"
 // What the keys of a session hold (session is a hash of both ids):
 //
 //	session  hash: m = "since anchored last epoch" (µs, µs, µs, number); aN = the
-//	         anchor of epoch N as JSON; xN if epoch N has ended; id = the session's
-//	         ids as JSON, if it has no anchor
+//	         anchor of epoch N as JSON (redis_opener.go); xN if epoch N has
+//	         ended; id = the session's ids as JSON, if it has no anchor
 //	pages    stream: entry TICK-0 has l = request, response and header records as
 //	         JSON lines, d = digests of the blobs that they name
 //	threads  hash: thread = "page of newest request, page of its header, header
