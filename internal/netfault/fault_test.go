@@ -163,6 +163,11 @@ func TestRefuseNew(t *testing.T) {
 	c := dial(t, p)
 	send(t, c, "c\n")
 	want(t, c, "c\n")
+	p.RefuseNew()
+	p.Heal()
+	c = dial(t, p)
+	send(t, c, "d\n")
+	want(t, c, "d\n")
 }
 
 func TestCutAll(t *testing.T) {

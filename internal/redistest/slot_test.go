@@ -3,6 +3,9 @@ package redistest
 import (
 	"fmt"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 )
 
 func TestMoveSlot(t *testing.T) {
@@ -39,7 +42,7 @@ func TestMoveSlot(t *testing.T) {
 	endsCutOffMove(t, c, slot)
 }
 
-// endsCutOffMove opens a slot, moves a key by hand and leaves it so.
+// endsCutOffMove opens a slot and leaves it so, with a key at both ends.
 func endsCutOffMove(t *testing.T, c *Nodes, slot int) {
 	t.Helper()
 	from := master(t, c, slot)
@@ -59,7 +62,7 @@ func endsCutOffMove(t *testing.T, c *Nodes, slot int) {
 	if err := openSlot(slot, from, p.id, to, q.id); err != nil {
 		t.Fatal(err)
 	}
-	do(t, from, "MIGRATE", "127.0.0.1", fmt.Sprint(to.Port), "{tag}0", "0", "5000")
+	do(t, from, "MIGRATE", "127.0.0.1", fmt.Sprint(to.Port), "{tag}0", "0", "5000", "COPY")
 	if err := c.MoveSlot(slot); err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +74,51 @@ func endsCutOffMove(t *testing.T, c *Nodes, slot int) {
 			t.Errorf("EXISTS %s = %v, want 1", k, v)
 		}
 	}
+}
+
+// TestMoveSlotUnderWrites moves a slot round and round while a client fills it.
+func TestMoveSlotUnderWrites(t *testing.T) {
+	t.Parallel()
+	c := Cluster(t)
+	slot, err := c.Slot("{moving}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs(), MaxRedirects: 16})
+	defer client.Close()
+	const writes = 300
+	var writer errgroup.Group
+	written := make(chan struct{})
+	writer.Go(func() error {
+		defer close(written)
+		for i := range writes {
+			if err := client.SetNX(t.Context(), fmt.Sprintf("{moving}%d", i), i, 0).Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	moves := 0
+	for done := false; !done; moves++ {
+		select {
+		case <-written:
+			done = true
+		default:
+		}
+		if err := c.MoveSlot(slot); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	if err := writer.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range writes {
+		if v, err := client.Get(t.Context(), fmt.Sprintf("{moving}%d", i)).Int(); err != nil || v != i {
+			t.Errorf("GET {moving}%d after %d moves = %d, %v; want %d", i, moves, v, err, i)
+		}
+	}
+	t.Logf("%d moves during %d writes", moves, writes)
 }
 
 // otherThanNext is the master to which the slot would not move by itself.
