@@ -34,7 +34,8 @@ type Log interface {
 	// Anchors are not appended but frozen.
 	//
 	// A record is known by its session, kind, id and attempt. One that was stored
-	// of late is not stored again; "of late" is the newest 32768 records at least.
+	// of late is not stored again; "of late" is within a day, and among the newest
+	// 4096 records at least.
 	Append(ctx context.Context, recs []Record, blobs []Blob) error
 
 	// Last returns the newest request record of a thread and the header record

@@ -11,10 +11,11 @@ import (
 )
 
 // How long and how many records are remembered, for each session, so that one
-// that is offered again is not stored again.
+// that is offered again is not stored again. A queue offers no more at once, but
+// for as long as the log is away.
 const (
-	seenSeconds = 3600
-	seenMost    = 32768
+	seenSeconds = 24 * 3600
+	seenMost    = batchRecords
 )
 
 // append stores blobs, then pages, then what leads from lineages to pages.

@@ -43,6 +43,7 @@ const (
 	kindClock    = "clock"    // hash: latest page number, bytes held
 	kindBlobs    = "blobs"    // sorted set: blobs by when they were last offered
 	kindFormat   = "format"
+	kindSweep    = "sweep" // somebody has swept blobs of late
 )
 
 func (k sessionKey) key(kind string) string { return k.bucket().named(kind, k[:]) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -41,10 +42,40 @@ func (w *redisRetaining) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := w.sweep(ctx); err != nil || w.limits.MaxBytes == 0 {
+	if err := w.trimEnded(ctx); err != nil {
 		return err
 	}
-	return w.bySize(ctx)
+	if w.limits.MaxBytes > 0 {
+		if err := w.bySize(ctx); err != nil {
+			return err
+		}
+	}
+	if mine, err := w.turn(ctx); err != nil || !mine {
+		return err
+	}
+	return w.sweep(ctx)
+}
+
+// trimEnded drops what tells of epochs that ended long ago: no process has them
+// in memory any more.
+func (w *redisRetaining) trimEnded(ctx context.Context) error {
+	at := tickAt(w.now.Add(-w.limits.Live)).stream()
+	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for b := range bucket(buckets) {
+			p.XTrimMinID(ctx, b.key(kindEnded), at)
+		}
+		return nil
+	})
+	return err
+}
+
+// turn reports whether this process sweeps now: one of all that share the log
+// does, once an hour, since it looks at all sessions.
+func (w *redisRetaining) turn(ctx context.Context) (bool, error) {
+	if w.grace <= 0 {
+		return true, nil
+	}
+	return w.client.SetNX(ctx, bucket(0).key(kindSweep), "1", w.grace).Result()
 }
 
 func (w *redisRetaining) byAge(ctx context.Context) error {
@@ -144,20 +175,54 @@ func (w *redisRetaining) bySize(ctx context.Context) error {
 		if err != nil || size <= w.limits.MaxBytes {
 			return err
 		}
-		list, err := w.newsAfter(ctx, kindIndex, 0, 1)
+		n, err := w.oldest(ctx)
 		if err != nil {
 			return err
 		}
-		if len(list) == 0 {
+		if n == 0 {
 			return w.idleBySize(ctx)
-		}
-		if err := w.dropPage(ctx, &list[0]); err != nil {
-			return err
 		}
 		if err := w.sweep(ctx); err != nil {
 			return err
 		}
 	}
+}
+
+// oldest drops a thirty-second of all pages, the oldest ones, and returns how
+// many that were.
+func (w *redisRetaining) oldest(ctx context.Context) (n int, err error) {
+	total, err := w.pages(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for portion := max(1, int(total/32)); n < portion; {
+		list, err := w.newsAfter(ctx, kindIndex, 0, min(portion-n, pagesAtOnce))
+		if err != nil || len(list) == 0 {
+			return n, err
+		}
+		for i := range list[:min(len(list), portion-n)] {
+			if err := w.dropPage(ctx, &list[i]); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, nil
+}
+
+// pages is how many there are.
+func (w *redisRetaining) pages(ctx context.Context) (n int64, err error) {
+	got := make([]*redis.IntCmd, buckets)
+	_, err = w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for b := range got {
+			got[b] = p.XLen(ctx, bucket(b).key(kindIndex))
+		}
+		return nil
+	})
+	for _, c := range got {
+		n += c.Val()
+	}
+	return n, err
 }
 
 func (w *redisRetaining) idleBySize(ctx context.Context) error {
@@ -224,10 +289,13 @@ func (w *redisRetaining) dropBlob(ctx context.Context, b bucket, digest string, 
 	return err
 }
 
-// named returns the digests of all blobs that sessions name.
+// named returns the digests of all blobs that anchors and records name.
 func (w *redisRetaining) named(ctx context.Context) (map[string]bool, error) {
 	named := map[string]bool{}
 	for b := range bucket(buckets) {
+		if err := w.namedByPages(ctx, b, named); err != nil {
+			return nil, err
+		}
 		for cursor := uint64(0); ; {
 			list, next, err := w.client.ZScan(ctx, b.key(kindActive), cursor, "", sessionsAtOnce).Result()
 			if err != nil {
@@ -244,7 +312,24 @@ func (w *redisRetaining) named(ctx context.Context) (map[string]bool, error) {
 	return named, nil
 }
 
-// namedBy adds what sessions name; list has members and scores in turn.
+// namedByPages adds what the records of a bucket name.
+func (w *redisRetaining) namedByPages(ctx context.Context, b bucket, named map[string]bool) error {
+	for from := "-"; ; {
+		entries, err := w.client.XRangeN(ctx, b.key(kindIndex), from, "+", 1000).Result()
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		for _, e := range entries {
+			n := news{values: e.Values}
+			for d := range strings.FieldsSeq(n.text("d")) {
+				named[d] = true
+			}
+			from = "(" + e.ID
+		}
+	}
+}
+
+// namedBy adds what sessions' anchors name; list has members and scores in turn.
 func (w *redisRetaining) namedBy(ctx context.Context, list []string, named map[string]bool) error {
 	var steps []step
 	for i := 0; i+1 < len(list); i += 2 {
@@ -252,7 +337,7 @@ func (w *redisRetaining) namedBy(ctx context.Context, list []string, named map[s
 		if !ok {
 			return torn("%q stands in a list of sessions", list[i])
 		}
-		steps = append(steps, step{namedScript, []string{k.key(kindSession), k.key(kindPages)}, nil})
+		steps = append(steps, step{namedScript, []string{k.key(kindSession)}, nil})
 	}
 	if len(steps) == 0 {
 		return nil

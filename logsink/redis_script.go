@@ -8,13 +8,14 @@ import "github.com/redis/go-redis/v9"
 //	         anchor of epoch N as JSON (redis_opener.go); xN if epoch N has
 //	         ended; id = the session's ids as JSON, if it has no anchor
 //	pages    stream: entry TICK-0 has l = request, response and header records as
-//	         JSON lines, d = digests of the blobs that they name
+//	         JSON lines
 //	threads  hash: thread = "page of newest request, page of its header, header
 //	         id"; H and thread = "page of newest header, header id"
-//	seen     hash: record = page, for an hour; seen_before holds the ones before
+//	seen     hash: record = page, for a day; seen_before holds the ones before
 //
 // and of a bucket: see the constants in redis_key.go. An entry of index is
-// k = session, n = records, t = time of the newest (µs), b = bytes of lines.
+// k = session, n = records, t = time of the newest (µs), b = bytes of lines, d =
+// digests of the blobs that they name.
 
 // scriptHead begins all scripts.
 const scriptHead = `
@@ -127,8 +128,8 @@ local m = meta(keys[1])
 pages[#pages+1] = string.format('%.0f', m[4])
 if not v then return pages end
 local text = table.concat(lines)
-redis.call('XADD', keys[2], v .. '-0', 'l', text, 'd', ARGV[4])
-redis.call('XADD', keys[6], v .. '-0', 'k', ARGV[1], 'n', #lines, 't', ARGV[2], 'b', #text)
+redis.call('XADD', keys[2], v .. '-0', 'l', text)
+redis.call('XADD', keys[6], v .. '-0', 'k', ARGV[1], 'n', #lines, 't', ARGV[2], 'b', #text, 'd', ARGV[4])
 redis.call('HINCRBY', keys[9], 'size', #text)
 if m[1] == 0 then m[1] = at end
 m[3] = math.max(m[3], at)
@@ -215,20 +216,15 @@ redis.call('HINCRBY', KEYS[9], 'size', -b)
 return {1, n, b}
 `)
 
-// namedScript returns the digests of all blobs that a session names.
+// namedScript returns the digests of all blobs that a session's anchors name.
 //
-// KEYS session, pages
+// KEYS session
 var namedScript = script(`
 local list = {}
 local all = redis.call('HGETALL', KEYS[1])
 for f = 1, #all, 2 do
   if string.sub(all[f], 1, 1) == 'a' then
     for d in string.gmatch(all[f+1], '"blake3:(%x+)"') do list[#list+1] = d end
-  end
-end
-for _, e in ipairs(redis.call('XRANGE', KEYS[2], '-', '+')) do
-  for f = 1, #e[2], 2 do
-    if e[2][f] == 'd' then for d in string.gmatch(e[2][f+1], '%x+') do list[#list+1] = d end end
   end
 end
 return list
