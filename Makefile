@@ -10,16 +10,27 @@ build: ## bin/preface: static, stripped, reproducible
 test: tools ## vet and test with the race detector
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet $(PKG)
+	@# go test shows no output of packages that pass; which servers the log met is to be seen
+	@said=$$(CGO_ENABLED=1 $(GO) test -race -count=1 -run '^TestServers$$' -v ./internal/redistest) || { echo "$$said"; exit 1; }; \
+		echo "$$said" | sed -n 's/.*_test.go:[0-9]*: /tested against /p'
 	CGO_ENABLED=1 $(GO) test -race -timeout 40m $(PKG)
 ifeq ($(PKG),./...) # the SDKs' tests are a module of their own
 	cd internal/sdktest && $(GO) vet ./... && CGO_ENABLED=1 $(GO) test -race ./...
 endif
 
-tools: ## the race detector needs a C compiler; two tests of failing disks use strace
-	@command -v $${CC:-gcc} >/dev/null && command -v strace >/dev/null || { \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gcc libc6-dev strace; } \
-	|| echo 'cannot install gcc and strace here'
-	@command -v $${CC:-gcc} >/dev/null || { echo 'cannot run the tests: install a C compiler, which the race detector needs, or run as root'; exit 1; }
+HAVE_CC = command -v $${CC:-gcc} >/dev/null
+HAVE_REDIS = { command -v "$${PREFACE_REDIS:-redis-server}" || command -v valkey-server; } >/dev/null
+
+# The race detector needs a C compiler, the log's tests real Redis servers; two
+# tests of failing disks use strace.
+tools: ## install what the tests need, as root
+	@missing=; \
+	$(HAVE_CC) || missing='gcc libc6-dev'; \
+	command -v strace >/dev/null || missing="$$missing strace"; \
+	$(HAVE_REDIS) || missing="$$missing redis-server"; \
+	[ -z "$$missing" ] || .ci/install $$missing || echo cannot install $$missing
+	@$(HAVE_CC) || { echo 'cannot run the tests: install a C compiler, which the race detector needs, or run as root'; exit 1; }
+	@$(HAVE_REDIS) || { echo 'cannot run the tests: install redis-server (7.0 or later), which the tests of the log need, or run as root'; exit 1; }
 
 bench: ## Go benchmarks, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
