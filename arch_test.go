@@ -35,6 +35,7 @@ var arrows = map[string]struct {
 	"logsink/logtest":                 {[]string{"logsink"}, "it is the suite of the log seam"},
 	"bench/provider":                  {nil, "it stands for somebody else's server"},
 	"bench/agent":                     {nil, "it stands for somebody else's program"},
+	"bench/redis":                     {[]string{"logsink", "proxy"}, "it measures the log in Redis by itself, and proxies over HTTP"},
 	"bench":                           {[]string{"*"}, "it measures the others"},
 }
 
