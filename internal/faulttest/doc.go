@@ -27,7 +27,7 @@
 // changes) and requires that the test named for it fails with the message named
 // for it:
 //
-//	PREFACE_MUTATIONS=1 go test -run TestMutations -v ./internal/faulttest
+//	go test -tags mutations -run TestMutations -v ./internal/faulttest
 //
 // It takes a minute or two and is not part of an ordinary run; that each mutation still
 // applies to the source is. Whoever adds a checker adds a mutation that it must
