@@ -71,7 +71,11 @@ func OpenRedis(ctx context.Context, url string, c Config) (*Redis, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkDurability(ctx); err != nil {
+	err = s.checkDurability(ctx)
+	if err == nil {
+		err = s.noteFormat(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open log %s: %w", url, err), s.Close())
 	}
 	return s, nil

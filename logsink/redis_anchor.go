@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // A redisFreezing is one call of Freeze, with its own copy of what is to be
@@ -47,27 +45,26 @@ func (s *Redis) freeze(ctx context.Context, f *redisFreezing) (*Anchor, error) {
 	}
 	k, b := f.key, f.key.bucket()
 	keys := []string{k.key(kindSession), b.key(kindAnchored), b.key(kindActive), b.key(kindEnded), b.key(kindClock)}
-	reply, err := s.write(ctx, step{freezeScript, keys, []any{k.hex(), f.epoch, f.doc, f.time, f.of.Tenant, f.of.Session}})
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
-	}
-	if err != nil {
+	there, err := s.write(ctx, step{freezeScript, keys, []any{k.hex(), f.epoch, f.doc, f.time, f.of.Tenant, f.of.Session}})
+	if err != nil || len(there) == 0 {
 		return nil, err
 	}
-	doc, _ := reply.(string)
+	doc, _ := there[0].(string)
 	return s.whole(ctx, []byte(doc), f.of, f.epoch)
 }
 
 func (s *Redis) current(ctx context.Context, k Key) (*Anchor, error) {
-	reply, err := currentScript.Run(ctx, s.client, []string{keyOf(k).key(kindSession)}).Slice()
-	if errors.Is(err, redis.Nil) {
-		return nil, ErrNoSession
-	}
+	// As durable as if it were written now: whoever stored it may still wait for
+	// that, or have been told that it failed.
+	there, err := s.write(ctx, step{currentScript, []string{keyOf(k).key(kindSession)}, nil})
 	if err != nil {
 		return nil, err
 	}
-	doc, _ := reply[0].(string)
-	epoch, _ := reply[1].(int64)
+	if len(there) < 2 {
+		return nil, ErrNoSession
+	}
+	doc, _ := there[0].(string)
+	epoch, _ := there[1].(int64)
 	return s.whole(ctx, []byte(doc), k, int(epoch))
 }
 

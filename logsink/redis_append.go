@@ -41,9 +41,12 @@ func (s *Redis) append(ctx context.Context, pages []*page, blobs []Blob) error {
 		return err
 	}
 	for i, p := range pages {
-		at, err := replies[i].StringSlice()
-		if err != nil || len(at) != len(p.entries)+1 {
-			return torn("a page of %d records was answered with %d numbers: %v", len(p.entries), len(at), err)
+		at, err := answeredTexts(replies[i], steps[i].keys[0])
+		if err != nil {
+			return err
+		}
+		if len(at) != len(p.entries)+1 {
+			return torn("a page of %d records was answered with %d numbers", len(p.entries), len(at))
 		}
 		if err := s.putLineages(ctx, p, at); err != nil {
 			return err

@@ -40,8 +40,16 @@ func (s *Redis) putBlobs(ctx context.Context, blobs []Blob) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	_, err = s.writeAll(ctx, steps)
-	return err
+	replies, err := s.writeAll(ctx, steps)
+	if err != nil {
+		return err
+	}
+	for i, r := range replies {
+		if _, err := answered(r, steps[i].keys[0]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // touchBlobs reports which blobs are there, and keeps those from being dropped
@@ -61,11 +69,11 @@ func (s *Redis) touchBlobs(ctx context.Context, digests []Digest) ([]bool, error
 		return nil, err
 	}
 	for i, r := range replies {
-		n, err := r.Int()
+		n, err := answered(r, steps[i].keys[0])
 		if err != nil {
 			return nil, err
 		}
-		there[i] = n == 1
+		there[i] = len(n) == 1 && n[0] == int64(1)
 	}
 	return there, nil
 }

@@ -108,6 +108,9 @@ func (s *Redis) checkDurability(ctx context.Context) error {
 	}
 	s.guarantee, s.sure = describe(servers, s.durable, err), err == nil
 	if s.config.Unsafe {
+		if err != nil {
+			s.durable = durability{} // to wait for what cannot be is to refuse it
+		}
 		return nil
 	}
 	return err

@@ -183,44 +183,58 @@ func (s *Redis) Secret(ctx context.Context, name string) ([]byte, error) {
 // ARGV 32 random bytes
 var secretScript = script(`
 redis.call('SETNX', KEYS[1], ARGV[1])
-return redis.call('GET', KEYS[1])
+return {KEYS[1], redis.call('GET', KEYS[1])}
 `)
 
+// secret is written each time: it is used for ever, so it must be as durable as
+// what was made with it.
 func (s *Redis) secret(ctx context.Context, name string, fresh []byte) ([]byte, error) {
-	key := bucket(0).named(kindSecret, []byte(name))
-	value, err := s.client.Get(ctx, key).Result()
-	if errors.Is(err, redis.Nil) {
-		var reply any
-		if reply, err = s.write(ctx, step{secretScript, []string{key}, []any{fresh}}); err == nil {
-			value, _ = reply.(string)
-		}
+	there, err := s.write(ctx, step{secretScript, []string{bucket(0).named(kindSecret, []byte(name))}, []any{fresh}})
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && len(value) != 32 {
-		err = torn("secret %q has %d bytes, not 32", name, len(value))
+	value := ""
+	if len(there) == 1 {
+		value, _ = there[0].(string)
 	}
-	return []byte(value), err
+	if len(value) != 32 {
+		return nil, torn("secret %q has %d bytes, not 32", name, len(value))
+	}
+	return []byte(value), nil
 }
 
-// formatVersion is the layout of the keys. A higher one is refused.
+// formatVersion is the layout of the keys. Another one is refused.
 const formatVersion = "1"
 
-// formatScript notes the layout of an empty log, and returns that of the log.
+// formatScript notes the layout of an empty log.
 //
 // KEYS format
 // ARGV version
 var formatScript = script(`
-if redis.call('SETNX', KEYS[1], ARGV[1]) == 1 then return ARGV[1] end
-return redis.call('GET', KEYS[1])
+redis.call('SETNX', KEYS[1], ARGV[1])
+return {KEYS[1]}
 `)
 
-// checkFormat refuses a log that another version laid out.
+// checkFormat refuses a log that another version laid out. It writes nothing: a
+// reader may look at a replica, or have no right to write.
 func (s *Redis) checkFormat(ctx context.Context) error {
-	_, err := call(ctx, s, func(ctx context.Context) (none, error) {
-		v, err := formatScript.Run(ctx, s.client, []string{bucket(0).key(kindFormat)}, formatVersion).Text()
-		if err == nil && v != formatVersion {
-			err = fmt.Errorf("%w: its layout is %q, this program knows %s; use the version that wrote it, or a newer one", ErrNewer, v, formatVersion)
+	v, err := call(ctx, s, func(ctx context.Context) (string, error) {
+		v, err := s.client.Get(ctx, bucket(0).key(kindFormat)).Result()
+		if errors.Is(err, redis.Nil) {
+			return formatVersion, nil // it is empty
 		}
-		return none{}, err
+		return v, err
+	})
+	if err == nil && v != formatVersion {
+		err = fmt.Errorf("%w: its layout is %q, this program knows %s; use the version that wrote it, or a newer one", ErrNewer, v, formatVersion)
+	}
+	return err
+}
+
+// noteFormat has a log that is written say its layout.
+func (s *Redis) noteFormat(ctx context.Context) error {
+	_, err := call(ctx, s, func(ctx context.Context) ([]any, error) {
+		return s.write(ctx, step{formatScript, []string{bucket(0).key(kindFormat)}, []any{formatVersion}})
 	})
 	return err
 }

@@ -72,7 +72,7 @@ func (s *Redis) askNews(ctx context.Context, kind string, from tick, most int) (
 	}
 	until, now = math.MaxInt64, math.MaxInt64
 	for b, r := range replies {
-		at, entries, err := parseNews(r)
+		at, entries, err := parseNews(r, steps[b].keys[0])
 		if err != nil {
 			return nil, 0, 0, err
 		}
@@ -96,10 +96,13 @@ func (s *Redis) askNews(ctx context.Context, kind string, from tick, most int) (
 }
 
 // parseNews reads the answer of newsScript.
-func parseNews(r *redis.Cmd) (now tick, list []news, err error) {
-	reply, err := r.Slice()
+func parseNews(r *redis.Cmd, key string) (now tick, list []news, err error) {
+	reply, err := answered(r, key)
 	if err != nil {
 		return 0, nil, err
+	}
+	if len(reply) != 2 {
+		return 0, nil, torn("a stream was answered with %d values", len(reply))
 	}
 	at, ok := reply[0].(int64)
 	entries, ok2 := reply[1].([]any)
@@ -148,19 +151,6 @@ func (n *news) text(name string) string {
 	return s
 }
 
-// readAll runs steps that write nothing.
-func (s *Redis) readAll(ctx context.Context, steps []step) ([]*redis.Cmd, error) {
-	for {
-		replies, err := s.pipeline(ctx, s.client, steps)
-		if !isUnknownScript(err) {
-			return replies, err
-		}
-		if err := s.load(ctx, steps); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // EndEpoch implements Log.
 func (s *Redis) EndEpoch(ctx context.Context, k Key, epoch int) error {
 	err := k.check()
@@ -177,7 +167,7 @@ func (s *Redis) endEpoch(ctx context.Context, k Key, epoch int) error {
 	id := keyOf(k)
 	b := id.bucket()
 	keys := []string{id.key(kindSession), b.key(kindActive), b.key(kindEnded), b.key(kindClock)}
-	_, err := s.writeAll(ctx, []step{{endScript, keys, []any{id.hex(), epoch, time.Now().UnixMicro(), k.Tenant, k.Session}}})
+	_, err := s.write(ctx, step{endScript, keys, []any{id.hex(), epoch, time.Now().UnixMicro(), k.Tenant, k.Session}})
 	return err
 }
 

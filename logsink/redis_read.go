@@ -3,7 +3,6 @@ package logsink
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -144,8 +143,8 @@ func (s *Redis) describe(ctx context.Context, members []string) ([]SessionInfo, 
 		return nil, err
 	}
 	list := []SessionInfo{}
-	for _, r := range got {
-		info, err := parseInfo(r)
+	for i, r := range got {
+		info, err := parseInfo(r, steps[i].keys[0])
 		if err != nil {
 			return nil, err
 		}
@@ -162,19 +161,19 @@ func (s *Redis) describe(ctx context.Context, members []string) ([]SessionInfo, 
 // KEYS session
 var describeScript = script(`
 local m = redis.call('HGET', KEYS[1], 'm')
-if not m then return false end
+if not m then return {KEYS[1]} end
 local epoch = meta(KEYS[1])[4]
-if epoch == 0 then return {m, redis.call('HGET', KEYS[1], 'id') or ''} end
-return {m, redis.call('HGET', KEYS[1], 'a' .. string.format('%.0f', epoch)) or ''}
+if epoch == 0 then return {KEYS[1], m, redis.call('HGET', KEYS[1], 'id') or ''} end
+return {KEYS[1], m, redis.call('HGET', KEYS[1], 'a' .. string.format('%.0f', epoch)) or ''}
 `)
 
-func parseInfo(r *redis.Cmd) (*SessionInfo, error) {
-	reply, err := r.StringSlice()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
+func parseInfo(r *redis.Cmd, key string) (*SessionInfo, error) {
+	reply, err := answeredTexts(r, key)
+	if err != nil || len(reply) == 0 {
+		return nil, err
 	}
-	if err != nil || len(reply) != 2 {
-		return nil, torn("a session was answered with %d values: %v", len(reply), err)
+	if len(reply) != 2 {
+		return nil, torn("a session was answered with %d values", len(reply))
 	}
 	m, err := parseMeta(reply[0])
 	if err != nil {

@@ -346,8 +346,8 @@ func (w *redisRetaining) namedBy(ctx context.Context, list []string, named map[s
 	if err != nil {
 		return err
 	}
-	for _, r := range replies {
-		digests, err := r.StringSlice()
+	for i, r := range replies {
+		digests, err := answeredTexts(r, steps[i].keys[0])
 		if err != nil {
 			return err
 		}

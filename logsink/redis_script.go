@@ -17,7 +17,8 @@ import "github.com/redis/go-redis/v9"
 // k = session, n = records, t = time of the newest (µs), b = bytes of lines, d =
 // digests of the blobs that they name.
 
-// scriptHead begins all scripts.
+// scriptHead begins all scripts. Those whose replies matter return {KEYS[1], …}:
+// see answered.
 const scriptHead = `
 local function meta(session)
   local m = redis.call('HGET', session, 'm')
@@ -48,15 +49,17 @@ end
 
 func script(body string) *redis.Script { return redis.NewScript(scriptHead + body) }
 
-// freezeScript stores an anchor if its epoch has none, and returns false; or it
-// returns the one that is there.
+// freezeScript stores an anchor if its epoch has none, or returns the one that is
+// there.
 //
 // KEYS session, anchored, active, ended, clock
 // ARGV session, epoch, anchor, µs, tenant, session id
 var freezeScript = script(`
 local m, epoch, at = meta(KEYS[1]), tonumber(ARGV[2]), tonumber(ARGV[4])
 if m[4] >= epoch then
-  return redis.call('HGET', KEYS[1], 'a' .. ARGV[2]) or redis.error_reply('TORN the anchor of epoch ' .. ARGV[2] .. ' is gone')
+  local there = redis.call('HGET', KEYS[1], 'a' .. ARGV[2])
+  if not there then return redis.error_reply('TORN the anchor of epoch ' .. ARGV[2] .. ' is gone') end
+  return {KEYS[1], there}
 end
 redis.call('HSET', KEYS[1], 'a' .. ARGV[2], ARGV[3])
 redis.call('HDEL', KEYS[1], 'id')
@@ -67,16 +70,16 @@ redis.call('ZADD', KEYS[2], m[2], ARGV[1])
 redis.call('ZADD', KEYS[3], m[3], ARGV[1])
 redis.call('HINCRBY', KEYS[5], 'size', #ARGV[3])
 if epoch > 1 then finish(KEYS[1], KEYS[4], KEYS[5], epoch - 1, ARGV[5], ARGV[6]) end
-return false
+return {KEYS[1]}
 `)
 
-// currentScript returns the latest anchor and its epoch, or false.
+// currentScript returns the latest anchor and its epoch, if there is one.
 //
 // KEYS session
 var currentScript = script(`
 local m = meta(KEYS[1])
-if m[4] == 0 then return false end
-return {redis.call('HGET', KEYS[1], 'a' .. string.format('%.0f', m[4])) or '', m[4]}
+if m[4] == 0 then return {KEYS[1]} end
+return {KEYS[1], redis.call('HGET', KEYS[1], 'a' .. string.format('%.0f', m[4])) or '', m[4]}
 `)
 
 // endScript ends an epoch.
@@ -86,6 +89,7 @@ return {redis.call('HGET', KEYS[1], 'a' .. string.format('%.0f', m[4])) or '', m
 var endScript = script(`
 redis.call('ZADD', KEYS[2], 'NX', ARGV[3], ARGV[1])
 finish(KEYS[1], KEYS[3], KEYS[4], ARGV[2], ARGV[4], ARGV[5])
+return {KEYS[1]}
 `)
 
 // appendScript stores those records of a page that were not stored of late. It
@@ -98,7 +102,7 @@ finish(KEYS[1], KEYS[3], KEYS[4], ARGV[2], ARGV[4], ARGV[5])
 var appendScript = script(`
 local keys, at = KEYS, tonumber(ARGV[2])
 if redis.call('HLEN', keys[4]) >= tonumber(ARGV[6]) then redis.call('RENAME', keys[4], keys[5]) end
-local v, lines, pages = false, {}, {}
+local v, lines, pages = false, {}, {KEYS[1]}
 for i = 7, #ARGV, 5 do
   local page = redis.call('HGET', keys[4], ARGV[i]) or redis.call('HGET', keys[5], ARGV[i])
   if not page then
@@ -149,17 +153,18 @@ return pages
 var putScript = script(`
 if redis.call('SETNX', KEYS[1], ARGV[2]) == 1 then redis.call('HINCRBY', KEYS[3], 'size', #ARGV[2]) end
 redis.call('ZADD', KEYS[2], now(), ARGV[1])
+return {KEYS[1]}
 `)
 
-// touchScript notes that a blob was offered again, and reports whether it is
-// there.
+// touchScript notes that a blob was offered again, and returns 1 if it is there,
+// else 0.
 //
 // KEYS blob, blobs
 // ARGV digest
 var touchScript = script(`
 local there = redis.call('EXISTS', KEYS[1])
 if there == 1 then redis.call('ZADD', KEYS[2], now(), ARGV[1]) end
-return there
+return {KEYS[1], there}
 `)
 
 // newsScript returns the bucket's time and what stands in a stream after an
@@ -168,7 +173,7 @@ return there
 // KEYS stream
 // ARGV first entry, how many at most
 var newsScript = script(`
-return {now(), redis.call('XRANGE', KEYS[1], ARGV[1], '+', 'COUNT', ARGV[2])}
+return {KEYS[1], now(), redis.call('XRANGE', KEYS[1], ARGV[1], '+', 'COUNT', ARGV[2])}
 `)
 
 // dropPageScript drops a page.
@@ -220,7 +225,7 @@ return {1, n, b}
 //
 // KEYS session
 var namedScript = script(`
-local list = {}
+local list = {KEYS[1]}
 local all = redis.call('HGETALL', KEYS[1])
 for f = 1, #all, 2 do
   if string.sub(all[f], 1, 1) == 'a' then

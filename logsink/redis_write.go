@@ -17,13 +17,37 @@ type step struct {
 	args   []any
 }
 
-// write runs a step, and returns when it is as durable as it must be.
-func (s *Redis) write(ctx context.Context, st step) (any, error) {
+// write runs a step, and returns its answer when it is as durable as it must be.
+func (s *Redis) write(ctx context.Context, st step) ([]any, error) {
 	replies, err := s.writeAll(ctx, []step{st})
 	if err != nil {
 		return nil, err
 	}
-	return replies[0].Result()
+	return answered(replies[0], st.keys[0])
+}
+
+// answered is what a script returned, behind the key that it was asked about. A
+// client library that mixes up replies (CVE-2025-29923) must not have one session
+// believe what was said of another (I6).
+func answered(r *redis.Cmd, key string) ([]any, error) {
+	v, err := r.Slice()
+	if err != nil {
+		return nil, fmt.Errorf("a script was answered with no list: %w", err)
+	}
+	if len(v) == 0 || v[0] != key {
+		return nil, errors.New("the reply answers another question: replies were mixed up on a connection")
+	}
+	return v[1:], nil
+}
+
+// answeredTexts is answered for scripts that return strings.
+func answeredTexts(r *redis.Cmd, key string) ([]string, error) {
+	list, err := answered(r, key)
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i], _ = list[i].(string)
+	}
+	return texts, err
 }
 
 // writeAll runs steps, of any slots, in as few round trips as there are
@@ -31,25 +55,63 @@ func (s *Redis) write(ctx context.Context, st step) (any, error) {
 // first that is not redis.Nil.
 func (s *Redis) writeAll(ctx context.Context, steps []step) ([]*redis.Cmd, error) {
 	if s.durable.waits() {
-		return s.writeAndWait(ctx, steps)
+		return s.untilServed(ctx, steps, s.writeByNode)
 	}
-	for {
-		replies, err := s.pipeline(ctx, s.client, steps)
-		if !isUnknownScript(err) {
+	return s.readAll(ctx, steps)
+}
+
+// readAll runs steps that write nothing.
+func (s *Redis) readAll(ctx context.Context, steps []step) ([]*redis.Cmd, error) {
+	return s.untilServed(ctx, steps, func(ctx context.Context, steps []step, send sending) ([]*redis.Cmd, error) {
+		return s.pipeline(ctx, s.client, steps, send)
+	})
+}
+
+// untilServed runs steps again while their slots are on the move, or a master is
+// being replaced, until ctx ends. A server that does not know a script, being new
+// or restarted, is sent its text.
+func (s *Redis) untilServed(ctx context.Context, steps []step, run func(context.Context, []step, sending) ([]*redis.Cmd, error)) ([]*redis.Cmd, error) {
+	send := byHash
+	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		replies, err := run(ctx, steps, send)
+		switch {
+		case err == nil:
+			return replies, nil
+		case isUnknownScript(err):
+			send = byText
+			continue
+		}
+		if c, ok := s.client.(*redis.ClusterClient); ok {
+			c.ReloadState(ctx) // the library does not for all errors and ways
+		}
+		if !isMoved(err) {
 			return replies, err
 		}
-		if err := s.load(ctx, steps); err != nil {
-			return nil, err
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w, and no time is left: %w", err, context.Cause(ctx))
 		}
 	}
 }
 
+// A sending is how a script is named to a server.
+type sending func(ctx context.Context, p redis.Pipeliner, st step) *redis.Cmd
+
+func byHash(ctx context.Context, p redis.Pipeliner, st step) *redis.Cmd {
+	return st.script.EvalSha(ctx, p, st.keys, st.args...)
+}
+
+func byText(ctx context.Context, p redis.Pipeliner, st step) *redis.Cmd {
+	return st.script.Eval(ctx, p, st.keys, st.args...)
+}
+
 // pipeline sends steps at once.
-func (s *Redis) pipeline(ctx context.Context, c redis.Cmdable, steps []step, then ...func(redis.Pipeliner)) ([]*redis.Cmd, error) {
+func (s *Redis) pipeline(ctx context.Context, c redis.Cmdable, steps []step, send sending, then ...func(redis.Pipeliner)) ([]*redis.Cmd, error) {
 	replies := make([]*redis.Cmd, len(steps))
 	_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, st := range steps {
-			replies[i] = p.EvalSha(ctx, st.script.Hash(), st.keys, st.args...)
+			replies[i] = send(ctx, p, st)
 		}
 		for _, f := range then {
 			f(p)
@@ -77,24 +139,6 @@ func tornReply(err error) error {
 
 func isUnknownScript(err error) bool { return redis.HasErrorPrefix(err, "NOSCRIPT") }
 
-// load makes the scripts of steps known to the servers: a new one, or one that
-// was restarted, does not have them.
-func (s *Redis) load(ctx context.Context, steps []step) error {
-	scripts := map[*redis.Script]bool{}
-	for _, st := range steps {
-		scripts[st.script] = true
-	}
-	load := func(ctx context.Context, c *redis.Client) error {
-		for sc := range scripts {
-			if err := sc.Load(ctx, c).Err(); err != nil {
-				return fmt.Errorf("cannot load a script: %w", err)
-			}
-		}
-		return nil
-	}
-	return s.eachMaster(ctx, load)
-}
-
 // eachMaster calls f with every server that writes.
 func (s *Redis) eachMaster(ctx context.Context, f func(context.Context, *redis.Client) error) error {
 	switch c := s.client.(type) {
@@ -104,34 +148,6 @@ func (s *Redis) eachMaster(ctx context.Context, f func(context.Context, *redis.C
 		return f(ctx, c)
 	}
 	panic(fmt.Sprintf("BUG: a Redis client of type %T", s.client))
-}
-
-// writeAndWait is writeAll where the server must be asked whether what one
-// connection wrote is safe: the question goes out behind the steps, on the same
-// connection. In a cluster the client library follows no moved slot then, so
-// that is done here, until ctx ends.
-func (s *Redis) writeAndWait(ctx context.Context, steps []step) ([]*redis.Cmd, error) {
-	replies := make([]*redis.Cmd, len(steps))
-	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		err := s.writeByNode(ctx, steps, replies)
-		switch {
-		case isUnknownScript(err):
-			if err := s.load(ctx, steps); err != nil {
-				return nil, err
-			}
-		case isMoved(err):
-			if c, ok := s.client.(*redis.ClusterClient); ok {
-				c.ReloadState(ctx)
-			}
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
-				return nil, fmt.Errorf("%w, and no time is left: %w", err, context.Cause(ctx))
-			}
-		default:
-			return replies, err
-		}
-	}
 }
 
 // isMoved reports whether another server has the slot, or will have in a moment.
@@ -144,34 +160,37 @@ func isMoved(err error) bool {
 	return false
 }
 
-// writeByNode runs steps on the servers that have their slots.
-func (s *Redis) writeByNode(ctx context.Context, steps []step, replies []*redis.Cmd) error {
+// writeByNode runs steps on the servers that have their slots, and asks each
+// whether it is safe: behind the steps, on the same connection. In a cluster the
+// client library follows no moved slot then.
+func (s *Redis) writeByNode(ctx context.Context, steps []step, send sending) ([]*redis.Cmd, error) {
 	at := map[*redis.Client][]int{}
 	for i, st := range steps {
 		c, err := s.master(ctx, st.keys[0])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		at[c] = append(at[c], i)
 	}
+	replies := make([]*redis.Cmd, len(steps))
 	for c, which := range at {
 		mine := make([]step, len(which))
 		for j, i := range which {
 			mine[j] = steps[i]
 		}
 		var check func() error
-		got, err := s.pipeline(ctx, c, mine, func(p redis.Pipeliner) { check = s.durable.ask(ctx, p) })
+		got, err := s.pipeline(ctx, c, mine, send, func(p redis.Pipeliner) { check = s.durable.ask(ctx, p) })
 		if err == nil {
 			err = check()
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for j, i := range which {
 			replies[i] = got[j]
 		}
 	}
-	return nil
+	return replies, nil
 }
 
 func (s *Redis) master(ctx context.Context, key string) (*redis.Client, error) {
