@@ -19,6 +19,7 @@ type Config struct {
 	Limits   Limits          `yaml:"limits"`
 	Timeouts Timeouts        `yaml:"timeouts"`
 	Usage    UsageConfig     `yaml:"usage"`
+	Burst    BurstConfig     `yaml:"burst"`
 }
 
 // A RouteConfig sends what matches it to one provider.
@@ -93,6 +94,15 @@ type UsageConfig struct {
 	// Request asks providers for usage where a stream would not report it, and
 	// keeps the extra chunk from the client: auto (default) or never.
 	Request string `yaml:"request"`
+}
+
+// BurstConfig governs requests that come at once with the same prefix.
+type BurstConfig struct {
+	// Hold is how long a request with a prefix may wait, while the provider's
+	// cache has nothing of the prefix, for the first byte of the answer to one
+	// that came before it: together each would pay for writing it. Default 0s:
+	// none waits.
+	Hold time.Duration `yaml:"hold"`
 }
 
 // SetDefaults fills in what is zero.
@@ -174,6 +184,7 @@ func (c *Config) positive() error {
 		"timeouts.keep_alive": int64(c.Timeouts.KeepAlive), "timeouts.upstream_keep": int64(c.Timeouts.UpstreamKeep),
 		"timeouts.first_byte": int64(c.Timeouts.FirstByte), "timeouts.stream_idle": int64(c.Timeouts.StreamIdle),
 		"timeouts.client_write": int64(c.Timeouts.ClientWrite), "timeouts.drain": int64(c.Timeouts.Drain),
+		"burst.hold": int64(c.Burst.Hold),
 	} {
 		if v < 0 {
 			return fmt.Errorf("%s is negative; leave it out for the default", name)

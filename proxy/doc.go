@@ -5,9 +5,9 @@
 // A request goes one way:
 //
 //	receive → match dialect → scan → identify → freeze (or find) → splice →
-//	record → forward → relay + meter → record → account
+//	record → hold → forward → relay + meter → record → account
 //
-// No step reaches back. Each step has a file of that name.
+// No step reaches back. Each step has a file of that name; hold is in burst.go.
 //
 // # Invariants
 //

@@ -47,6 +47,9 @@ type exchange struct {
 	plan   plan
 	sent   sent
 
+	burst *burst        // whose beginning it has, nil if it waits for nobody and nobody for it
+	lead  chan struct{} // its lead in there, nil if it has none
+
 	relay     relay
 	completed bool // the client got a whole successful answer
 
@@ -119,6 +122,9 @@ func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
 // client's leaving; when it returns nil the answer is set up.
 func (x *exchange) handle() error {
 	if err := x.prepare(); err != nil {
+		return err
+	}
+	if err := x.hold(); err != nil {
 		return err
 	}
 	return x.forward()
@@ -203,6 +209,7 @@ func (x *exchange) recovered() {
 func (x *exchange) finish() {
 	x.conn.OnGone(nil)
 	x.stop(nil)
+	x.stopLeading()
 	if x.ident.Derived {
 		x.gen.resolver.Done(x.ident, x.sent.history, x.completed)
 	}

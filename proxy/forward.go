@@ -136,6 +136,7 @@ func (x *exchange) await() error {
 	}
 	x.relay.first = time.Now()
 	x.answerWith()
+	x.letFollow()
 	return nil
 }
 

@@ -46,6 +46,7 @@ type Server struct {
 	watch    *wire.Watcher
 	threads  *threads
 	repeats  *repeats
+	bursts   *bursts
 	guard    atomic.Pointer[listener] // set by Serve
 
 	current      atomic.Pointer[generation]
@@ -58,7 +59,7 @@ type Server struct {
 func New(ctx context.Context, setup Setup, d Deps) (*Server, error) {
 	s := &Server{
 		logs: d.Log, queue: d.Queue, sync: d.Sync, store: d.Store,
-		counters: d.Counters, log: d.Logger, threads: newThreads(),
+		counters: d.Counters, log: d.Logger, threads: newThreads(), bursts: newBursts(),
 	}
 	s.repeats = newRepeats(&s.inFlight)
 	var err error
@@ -110,6 +111,7 @@ func (q quiet) Printf(string, ...any) { q.log.Debug("http server reported a brok
 func (s *Server) gauges() {
 	s.counters.Gauge("preface_requests_in_flight", "Requests under way.", func() float64 { return float64(s.inFlight.Load()) })
 	s.counters.Gauge("preface_kept_body_bytes", "Bodies kept for what their threads' next requests repeat.", func() float64 { return float64(s.repeats.bytes()) })
+	s.counters.Gauge("preface_held_requests", "Requests that wait for the first byte of another's answer (burst.hold).", func() float64 { return float64(s.bursts.held.Load()) })
 	s.counters.Gauge("preface_draining", "1 once shutdown has begun.", func() float64 {
 		if s.draining.Load() {
 			return 1

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -18,6 +19,7 @@ type Counters struct {
 
 	requests, refused, passthrough, prefixes, tokens *prometheus.CounterVec
 	panics, composeFailed, bytesChanged              prometheus.Counter
+	held                                             *prometheus.HistogramVec
 
 	byDialect sync.Map // dialect → *classCounters
 }
@@ -34,8 +36,12 @@ func New() *Counters {
 		panics:        counter("preface_panics_total", "Requests that ended in a panic of ours."),
 		composeFailed: counter("preface_compose_failed_total", "Sessions whose contributors gave no prefix."),
 		bytesChanged:  counter("preface_bytes_changed_outside_splice_total", "Requests whose bytes outside the inserted ranges were not the client's. Any value above 0 is a fault of Preface."),
+		held: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "preface_held_seconds", Help: "How long requests waited for the first byte of another's answer (burst.hold), by how that ended.",
+			Buckets: []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30},
+		}, []string{"end"}),
 	}
-	c.reg.MustRegister(c.requests, c.refused, c.passthrough, c.prefixes, c.tokens, c.panics, c.composeFailed, c.bytesChanged,
+	c.reg.MustRegister(c.requests, c.refused, c.passthrough, c.prefixes, c.tokens, c.panics, c.composeFailed, c.bytesChanged, c.held,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return c
 }
@@ -112,6 +118,11 @@ func (c *Counters) classes(dialect string) *classCounters {
 	}
 	c.byDialect.Store(dialect, to)
 	return to
+}
+
+// Held counts a request that waited for the answer to another, and how long.
+func (c *Counters) Held(end string, waited time.Duration) {
+	c.held.WithLabelValues(end).Observe(waited.Seconds())
 }
 
 // Panic counts a fault of ours.

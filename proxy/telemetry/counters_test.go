@@ -4,6 +4,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -22,6 +23,7 @@ func used() *Counters {
 	c.Panic()
 	c.ComposeFailed()
 	c.BytesChanged()
+	c.Held("released", time.Second)
 	c.Gauge("preface_requests_in_flight", "Requests under way.", func() float64 { return 1 })
 	return c
 }
