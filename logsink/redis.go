@@ -245,6 +245,8 @@ func advise(err error) error {
 		return fmt.Errorf("no connection was free in time: %w", err)
 	case errors.As(err, &op) && op.Op == "dial":
 		return fmt.Errorf("the server cannot be reached: %w", err)
+	case redis.IsOOMError(err), strings.Contains(err.Error(), "OOM command not allowed"):
+		return fmt.Errorf("the server is full (maxmemory); give it room, or keep less with log.retention: %w", err)
 	}
 	return err
 }

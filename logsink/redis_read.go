@@ -3,6 +3,7 @@ package logsink
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -225,7 +226,15 @@ func (s *Redis) recordsOf(ctx context.Context, k Key, after int64, f func(int64,
 			if err != nil {
 				return err
 			}
-			if more, err := pass(p, id.bucket(), after, f); err != nil || !more {
+			var foreign error // replies that were mixed up (I6)
+			more, err := pass(p, id.bucket(), after, func(at int64, r Record) bool {
+				if r.Of().Key != k {
+					foreign = torn("page %s of session %q has a record of another", e.ID, k.Session)
+					return false
+				}
+				return f(at, r)
+			})
+			if err = errors.Join(err, foreign); err != nil || !more {
 				return err
 			}
 			from = "(" + e.ID
@@ -287,6 +296,9 @@ func (s *Redis) pagesOf(ctx context.Context, list []news) ([]*storedPage, error)
 	pages := make([]*storedPage, len(list))
 	for i, c := range got {
 		for _, e := range c.Val() {
+			if e.ID != list[i].at.stream() {
+				return nil, torn("page %s was answered with page %s", list[i].at.stream(), e.ID)
+			}
 			if pages[i], err = redisPage(e); err != nil {
 				return nil, err
 			}
