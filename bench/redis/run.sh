@@ -86,7 +86,7 @@ YAML
 
 go build -o "$work/preface" ./cmd/proxy
 go build -o "$work/bench" ./bench/redis
-head -c 8192 <(yes '- Never touch the billing tables; ask "who owns this?" first.') >"$work/AGENTS.md"
+head -c 8192 <(yes -- '- Never touch the billing tables; ask "who owns this?" first.') >"$work/AGENTS.md"
 echo "$(nproc) cores, load $(cut -d' ' -f1-3 /proc/loadavg), $("$server" --version | cut -d' ' -f1-3), $(go version | cut -d' ' -f3), commit $(git rev-parse --short HEAD)"
 
 status=0
