@@ -22,7 +22,7 @@ type demoFlags struct {
 // demo plays scripted sessions through a proxy, and checks what was promised.
 func demo(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fs := newFlags("proxy demo [flags]",
-		"Runs a simulated provider, a proxy with a log of its own in a temporary folder, and\nfive scripted agents; edits an opener, reloads, restarts and resumes in between; and\nchecks from the provider's ledger and the log whether every promise held. Then it\ntells what each session was given and what that cost. Nothing leaves this machine.\nExits 1 if a promise was broken.",
+		"Runs a simulated provider, a proxy with a log of its own in a temporary folder, and\nfive scripted agents; edits an opener, reloads, restarts and resumes in between; and\nchecks from the provider's ledger and the log whether every promise held. Then it\ntells what each session was given and what that cost, and what burst.hold saves\nwhere subagents begin at once. Nothing leaves this machine.\nExits 1 if a promise was broken.",
 		"proxy demo\nproxy demo -v -keep")
 	var f demoFlags
 	fs.BoolVar(&f.keep, "keep", false, "leave the folder with the log, the configuration and the proxy's messages")
@@ -68,8 +68,8 @@ func (f *demoFlags) run(ctx context.Context, stderr io.Writer) (r *demoResult, e
 }
 
 // playDemo plays the script three times: through a proxy, without an opener, and
-// with one that the agents make anew for each request. Each time has a provider
-// of its own, so that none finds another's cache warm.
+// with one that the agents make anew for each request; and then the bursts. Each
+// time has a provider of its own, so that none finds another's cache warm.
 func playDemo(ctx context.Context, dir string, tell *narrator) (*demoResult, *evidence, error) {
 	began := time.Now()
 	seen, err := playThrough(ctx, dir, tell)
@@ -86,6 +86,9 @@ func playDemo(ctx context.Context, dir string, tell *narrator) (*demoResult, *ev
 	}
 	r, err := newDemoResult(seen, direct, volatile)
 	if err != nil {
+		return nil, nil, err
+	}
+	if r.Bursts, err = playBursts(ctx, dir, tell); err != nil {
 		return nil, nil, err
 	}
 	r.Took = time.Since(began).Round(10 * time.Millisecond).Seconds()

@@ -14,6 +14,7 @@ func (r *demoResult) print(w io.Writer) error {
 	r.printEvents(w)
 	r.printSessions(w)
 	r.printCosts(w)
+	r.printBursts(w)
 	r.printPromises(w)
 	if r.Folder != "" {
 		fmt.Fprintf(w, "kept: %[1]s (try: proxy sessions -log %[1]s/preface.db)\n", r.Folder)
@@ -126,6 +127,22 @@ func (r *demoResult) printRefusals(w io.Writer) {
 	}
 	why, _, _ := strings.Cut(no.Message, " Remove ")
 	fmt.Fprintf(w, "  refused   %s came no further than turn %d: status %d,\n            %s\n", strings.Join(names, " and "), no.Turn, no.Status, visible(why))
+}
+
+func (r *demoResult) printBursts(w io.Writer) {
+	t := section(w, fmt.Sprintf("What burst.hold saves when %d subagents of one session begin at once", burstThreads), tabwriter.AlignRight)
+	fmt.Fprintln(t, "  AGENT\tPROMPTS\tHOLD\tREQUESTS\tINPUT\tREAD FROM CACHE\tWRITTEN\tUSD\tRATIO\t")
+	for _, b := range r.Bursts {
+		burstLine(t, b.Name+"\t"+b.Prompts+"\toff", b.Free, 1)
+		burstLine(t, "\t\ton", b.Held, b.Ratio)
+	}
+	_ = t.Flush()
+	fmt.Fprintln(w, "\n  OFF  all begin before the first is answered, so each writes to the cache what they have in common\n  ON   the first one writes it; the others wait until its answer begins, and read it")
+}
+
+func burstLine(w io.Writer, what string, b bill, ratio float64) {
+	t := b.Tokens
+	fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t%s\t%.4f\t%.3f\t\n", what, b.Requests, grouped(t.Input()), grouped(t.CacheRead), grouped(t.Written()), b.USD, ratio)
 }
 
 func (r *demoResult) printPromises(w io.Writer) {

@@ -12,6 +12,7 @@ type demoResult struct {
 	Events   []demoEvent     `json:"events"`
 	Sessions []demoSession   `json:"sessions"`
 	Total    demoCost        `json:"total"`
+	Bursts   []demoBurst     `json:"bursts"`
 	Promises []*demoPromise  `json:"promises"`
 	Verify   logsink.Summary `json:"verify"`
 	Held     bool            `json:"held"`
