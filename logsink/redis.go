@@ -245,6 +245,10 @@ func advise(err error) error {
 		return fmt.Errorf("no connection was free in time: %w", err)
 	case errors.As(err, &op) && op.Op == "dial":
 		return fmt.Errorf("the server cannot be reached: %w", err)
+	case redis.HasErrorPrefix(err, "NOAUTH"):
+		return fmt.Errorf("the server wants a password; set log.redis.password: %w", err)
+	case redis.HasErrorPrefix(err, "WRONGPASS"):
+		return fmt.Errorf("the server does not take log.redis.username and log.redis.password: %w", err)
 	case redis.IsOOMError(err), strings.Contains(err.Error(), "OOM command not allowed"):
 		return fmt.Errorf("the server is full (maxmemory); give it room, or keep less with log.retention: %w", err)
 	}

@@ -74,14 +74,20 @@ func redisOptions(rawURL string, c Config) (*redis.UniversalOptions, error) {
 type redisTarget struct{ redis.UniversalOptions }
 
 func parseRedisURL(rawURL string) (*redisTarget, error) {
-	scheme, rest, ok := strings.Cut(rawURL, "://")
-	if !ok {
-		return nil, fmt.Errorf("%q has no // after its scheme, as in redis://127.0.0.1:6379", rawURL)
-	}
-	hosts, path, query := splitURL(rest)
-	if strings.Contains(hosts, "@") {
+	if strings.Contains(rawURL, "@") { // before anything else, so that no error shows it
 		return nil, errors.New("a user or password stands in the URL; put them into log.redis.username and log.redis.password, for example as ${file:PATH}")
 	}
+	shown, query, _ := strings.Cut(rawURL, "?")
+	scheme, rest, ok := strings.Cut(shown, "://")
+	if !ok {
+		return nil, fmt.Errorf("%q has no // after its scheme, as in redis://127.0.0.1:6379", shown)
+	}
+	cluster, err := clusterParameter(query)
+	if err != nil {
+		return nil, fmt.Errorf("%q has %w", shown, err)
+	}
+	hosts, path, _ := strings.Cut(rest, "/")
+	path = strings.TrimSuffix(path, "/")
 	o := new(redisTarget)
 	port := "6379"
 	sentinel := strings.HasSuffix(scheme, "+sentinel")
@@ -89,40 +95,85 @@ func parseRedisURL(rawURL string) (*redisTarget, error) {
 		port = "26379"
 		o.MasterName, path, _ = strings.Cut(path, "/")
 		if o.MasterName == "" {
-			return nil, fmt.Errorf("%q does not name the master, as in redis+sentinel://127.0.0.1:26379/preface", rawURL)
+			return nil, fmt.Errorf("%q does not name the master, as in redis+sentinel://127.0.0.1:26379/preface", shown)
 		}
 	}
-	for h := range strings.SplitSeq(hosts, ",") {
-		o.Addrs = append(o.Addrs, withPort(h, port))
+	if o.Addrs, err = addresses(hosts, port); err != nil {
+		return nil, fmt.Errorf("%q has %w", shown, err)
 	}
-	var err error
 	if path != "" {
 		if o.DB, err = strconv.Atoi(path); err != nil || o.DB < 0 {
-			return nil, fmt.Errorf("%q has the database %q, which is no number", rawURL, path)
+			return nil, fmt.Errorf("%q has the database %q, which is no number", shown, path)
 		}
 	}
-	o.IsClusterMode = !sentinel && (len(o.Addrs) > 1 || query.Get("cluster") == "true")
-	if o.IsClusterMode && o.DB != 0 {
-		return nil, fmt.Errorf("%q names database %d; a cluster has only 0", rawURL, o.DB)
+	o.IsClusterMode = cluster || !sentinel && len(o.Addrs) > 1
+	switch {
+	case cluster && sentinel:
+		return nil, fmt.Errorf("%q names a master, and cluster=true is for redis://", shown)
+	case o.IsClusterMode && o.DB != 0:
+		return nil, fmt.Errorf("%q names database %d; a cluster has only 0", shown, o.DB)
 	}
 	return o, nil
 }
 
-func splitURL(rest string) (hosts, path string, query url.Values) {
-	rest, raw, _ := strings.Cut(rest, "?")
-	hosts, path, _ = strings.Cut(rest, "/")
-	query, _ = url.ParseQuery(raw) // what it cannot read is not known either
-	return hosts, strings.TrimSuffix(path, "/"), query
+// clusterParameter reads what follows the question mark: cluster is all there
+// is. Values of others are not shown, since they may be secrets.
+func clusterParameter(query string) (cluster bool, err error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return false, errors.New("parameters that cannot be read")
+	}
+	for name := range values {
+		if name != "cluster" {
+			return false, fmt.Errorf("the parameter %q; only cluster=true is known", name)
+		}
+	}
+	switch v := values.Get("cluster"); v {
+	case "true":
+		return true, nil
+	case "", "false":
+		return false, nil
+	default:
+		return false, fmt.Errorf("parameters of which cluster is %q, must be true or false", v)
+	}
 }
 
-func withPort(host, port string) string {
-	if host == "" {
-		host = "127.0.0.1"
+// addresses reads a list of HOST[:PORT]. A host that is left out is this one,
+// if there is no other.
+func addresses(hosts, port string) (addrs []string, err error) {
+	list := strings.Split(hosts, ",")
+	for _, h := range list {
+		if h == "" && len(list) > 1 {
+			return nil, errors.New("an empty host among others")
+		}
+		addr, err := withPort(h, port)
+		if err != nil {
+			return nil, err
+		}
+		addrs = append(addrs, addr)
 	}
-	if _, _, err := net.SplitHostPort(host); err == nil {
-		return host
+	return addrs, nil
+}
+
+func withPort(host, port string) (string, error) {
+	bare := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if !strings.Contains(host, ":") || net.ParseIP(bare) != nil {
+		if bare == "" {
+			bare = "127.0.0.1"
+		}
+		return net.JoinHostPort(bare, port), nil
 	}
-	return net.JoinHostPort(strings.Trim(host, "[]"), port)
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		return "", fmt.Errorf("the host %q, which is not HOST or HOST:PORT", host)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return "", fmt.Errorf("the port %q, which is no number from 1 to 65535", port)
+	}
+	if name == "" {
+		name = "127.0.0.1"
+	}
+	return net.JoinHostPort(name, port), nil
 }
 
 // secure adds TLS if the scheme asks for it.
