@@ -15,7 +15,7 @@ func TestRedisIsALog(t *testing.T) {
 	operator := startRedis(t, threeUsers()).as(t, "operator")
 	want := map[string]string{
 		"appendonly": "yes", "appendfsync": "always", "no-appendfsync-on-rewrite": "no", "aof-load-truncated": "no",
-		"maxmemory-policy": "noeviction", "maxmemory": "2147483648", "save": "",
+		"maxmemory-policy": "noeviction", "stream-node-max-bytes": "1024", "maxmemory": "2147483648", "save": "",
 		"min-replicas-to-write": "1", "min-replicas-max-lag": "10", "replica-read-only": "yes",
 		"protected-mode": "yes", "timeout": "0",
 	}

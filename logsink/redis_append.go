@@ -87,14 +87,29 @@ func (p *page) redisStep() step {
 		panic("BUG: a session's ids are no JSON: " + err.Error()) // they are UTF-8
 	}
 	args := []any{k.hex(), micros(max(1000, p.latest())), ids, p.digests(), seenSeconds, seenMost}
-	start := 0
+	return step{appendScript, keys, append(args, p.redisColumns()...)}
+}
+
+// redisColumns are the records as appendScript reads them: of each kind of value
+// all one after the other, since an argument of its own for each costs more than
+// the rest of the way.
+func (p *page) redisColumns() []any {
+	n := len(p.entries)
+	kinds, threads := make([]byte, 0, n), make([]byte, 0, 8*n)
+	lineEnds, headerEnds := make([]byte, 0, 4*n), make([]byte, 0, 4*n)
+	var headers []byte
 	for i := range p.entries {
 		e := &p.entries[i]
-		args = append(args, e.id[:], string(e.kind), e.thread.bytes(), e.header, p.lines[start:e.end])
-		start = e.end
+		kinds = append(kinds, redisKinds[e.kind])
+		threads = binary.BigEndian.AppendUint64(threads, uint64(e.thread))
+		headers = append(headers, e.header...)
+		lineEnds = binary.BigEndian.AppendUint32(lineEnds, uint32(e.end))
+		headerEnds = binary.BigEndian.AppendUint32(headerEnds, uint32(len(headers)))
 	}
-	return step{appendScript, keys, args}
+	return []any{p.ids(), kinds, threads, lineEnds, p.lines, headerEnds, headers}
 }
+
+var redisKinds = map[Kind]byte{KindHeader: 'h', KindRequest: 'q', KindResponse: 'p'}
 
 func (t threadHash) bytes() []byte { return binary.BigEndian.AppendUint64(nil, uint64(t)) }
 

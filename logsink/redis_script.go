@@ -40,6 +40,34 @@ local function tick(clock)
   redis.call('HSET', clock, 'v', v)
   return v
 end
+local function hset(key, values)
+  local list = {}
+  for f, v in pairs(values) do list[#list+1] = f; list[#list+1] = v end
+  if #list > 0 then redis.call('HSET', key, unpack(list)) end
+end
+local function part(all, ends, i)
+  local from = i > 1 and struct.unpack('>I4', ends, 4 * i - 7) or 0
+  return string.sub(all, from + 1, (struct.unpack('>I4', ends, 4 * i - 3)))
+end
+local function threads(key)
+  local changed = {}
+  local function get(field) return changed[field] or redis.call('HGET', key, field) or '' end
+  return {
+    note = function(kind, thread, header, v)
+      if kind == 'h' then changed['H' .. thread] = v .. ' ' .. header end
+      if kind ~= 'q' then return end
+      local at = '0'
+      local newest, hid = string.match(get('H' .. thread), '^(%d+) (.*)$')
+      if hid == header then at = newest
+      else
+        local page, id = string.match(get(thread), '^%d+ (%d+) (.*)$')
+        if id == header then at = page end
+      end
+      changed[thread] = v .. ' ' .. at .. ' ' .. header
+    end,
+    keep = function() hset(key, changed) end,
+  }
+end
 local function finish(session, ended, clock, epoch, tenant, id)
   if redis.call('HSETNX', session, 'x' .. epoch, '1') == 1 then
     redis.call('XADD', ended, tick(clock) .. '-0', 't', tenant, 's', id, 'e', epoch)
@@ -97,35 +125,31 @@ return {KEYS[1]}
 //
 // KEYS session, pages, threads, seen, seen_before, index, anchored, active, clock
 // ARGV session, µs of the newest record, ids as JSON, digests, seconds to
-// remember records, how many at least; then of each record: id, kind, thread,
-// header id, line
+// remember records, how many at least; then of all records one after the other:
+// ids (16 bytes each), kinds (a letter each), threads (8 bytes each), ends of
+// lines (4 bytes each), lines, ends of header ids, header ids
 var appendScript = script(`
 local keys, at = KEYS, tonumber(ARGV[2])
 if redis.call('HLEN', keys[4]) >= tonumber(ARGV[6]) then redis.call('RENAME', keys[4], keys[5]) end
-local v, lines, pages = false, {}, {KEYS[1]}
-for i = 7, #ARGV, 5 do
-  local page = redis.call('HGET', keys[4], ARGV[i]) or redis.call('HGET', keys[5], ARGV[i])
+local ids = {}
+for i = 1, #ARGV[7], 16 do ids[#ids+1] = string.sub(ARGV[7], i, i + 15) end
+local seen, before = redis.call('HMGET', keys[4], unpack(ids)), redis.call('HMGET', keys[5], unpack(ids))
+local heads = threads(keys[3])
+local v, lines, pages, fresh, n = false, {}, {KEYS[1]}, {}, 0
+for i, id in ipairs(ids) do
+  local page = seen[i] or before[i] or fresh[id]
   if not page then
     v = v or tick(keys[9])
     page = v
-    redis.call('HSET', keys[4], ARGV[i], v)
-    lines[#lines+1] = ARGV[i+4]
-    local thread, header = ARGV[i+2], ARGV[i+3]
-    if ARGV[i+1] == 'header' then
-      redis.call('HSET', keys[3], 'H' .. thread, v .. ' ' .. header)
-    elseif ARGV[i+1] == 'request' then
-      local at = '0'
-      local newest, hid = string.match(redis.call('HGET', keys[3], 'H' .. thread) or '', '^(%d+) (.*)$')
-      if hid == header then at = newest
-      else
-        local page, id = string.match(redis.call('HGET', keys[3], thread) or '', '^%d+ (%d+) (.*)$')
-        if id == header then at = page end
-      end
-      redis.call('HSET', keys[3], thread, v .. ' ' .. at .. ' ' .. header)
-    end
+    fresh[id] = v
+    n = n + 1
+    lines[n] = part(ARGV[11], ARGV[10], i)
+    heads.note(string.sub(ARGV[8], i, i), string.sub(ARGV[9], 8 * i - 7, 8 * i), part(ARGV[13], ARGV[12], i), v)
   end
   pages[#pages+1] = page
 end
+hset(keys[4], fresh)
+heads.keep()
 redis.call('EXPIRE', keys[4], ARGV[5])
 redis.call('EXPIRE', keys[5], ARGV[5])
 local m = meta(keys[1])
@@ -133,7 +157,7 @@ pages[#pages+1] = string.format('%.0f', m[4])
 if not v then return pages end
 local text = table.concat(lines)
 redis.call('XADD', keys[2], v .. '-0', 'l', text)
-redis.call('XADD', keys[6], v .. '-0', 'k', ARGV[1], 'n', #lines, 't', ARGV[2], 'b', #text, 'd', ARGV[4])
+redis.call('XADD', keys[6], v .. '-0', 'k', ARGV[1], 'n', n, 't', ARGV[2], 'b', #text, 'd', ARGV[4])
 redis.call('HINCRBY', keys[9], 'size', #text)
 if m[1] == 0 then m[1] = at end
 m[3] = math.max(m[3], at)

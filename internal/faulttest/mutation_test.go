@@ -28,7 +28,7 @@ var mutations = []mutation{
 	{
 		name: "records get ids from the server", file: "logsink/redis_script.go",
 		edits: []string{"v .. '-0', 'l', text", "'*', 'l', text",
-			"local page = redis.call('HGET', keys[4], ARGV[i]) or redis.call('HGET', keys[5], ARGV[i])", "local page = false"},
+			"local page = seen[i] or before[i] or fresh[id]", "local page = false"},
 		pkg: "./logsink", test: "TestRedisSuite/Single/AppendAgainStoresOnce", says: "is none of ours",
 	},
 	{
