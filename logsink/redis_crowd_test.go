@@ -35,9 +35,19 @@ type crowd struct {
 // newCrowd opens a log handles times.
 func newCrowd(t *testing.T, url, durability string, handles int) *crowd {
 	t.Helper()
+	var urls []string
+	for range handles {
+		urls = append(urls, url)
+	}
+	return newCrowdAt(t, durability, urls...)
+}
+
+// newCrowdAt opens a log at each of its addresses.
+func newCrowdAt(t *testing.T, durability string, urls ...string) *crowd {
+	t.Helper()
 	c := &crowd{t: t, history: newHistory(), anchors: map[logsink.Key]string{}, records: map[logsink.Key][]string{}, why: map[string]int{}}
 	c.name = func(n int) logsink.Key { return logsink.Key{Tenant: "t", Session: fmt.Sprint("crowd-", n)} }
-	for range handles {
+	for _, url := range urls {
 		l, err := logsink.OpenRedis(t.Context(), url, logsink.Config{Durability: durability})
 		c.logs = append(c.logs, opened(t, l, err))
 	}

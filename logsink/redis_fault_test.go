@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -320,5 +321,48 @@ func TestI1_FullServer(t *testing.T) {
 			t.Error(err)
 		}
 		once(t, l, k, op.name)
+	}
+}
+
+// TestI5_BadNetwork: three processes have three bad networks to one master, on
+// which replies are lost and late, and connections cut, while they freeze the
+// same sessions.
+func TestI5_BadNetwork(t *testing.T) {
+	for _, durability := range []string{logsink.DurableMemory, "replicas=1"} {
+		t.Run(durability, func(t *testing.T) {
+			t.Parallel()
+			master, _ := redistest.StartReplicas(t, 1)
+			var nets []*netfault.Proxy
+			var urls []string
+			for range 3 {
+				p := netfault.New(t, master.Addr)
+				nets, urls = append(nets, p), append(urls, "redis://"+p.Addr())
+			}
+			c := newCrowdAt(t, durability, urls...)
+			c.during(func() {
+				for round := range 12 {
+					p := nets[round%3]
+					var n atomic.Int64
+					p.SwallowReply(func([]string) bool { return n.Add(1)%7 == 0 })
+					switch round % 4 {
+					case 0:
+						p.CutAll()
+					case 1:
+						p.Delay(netfault.Down, 20*time.Millisecond)
+					case 2:
+						p.CutAfter(netfault.Up, 500)
+					case 3:
+						p.Mute(netfault.Down)
+						failed := c.failed.Load()
+						for c.failed.Load() == failed && !t.Failed() {
+							logtest.Yield()
+						}
+					}
+					c.await(enough / 10)
+					p.Heal()
+				}
+				c.await(enough)
+			})
+		})
 	}
 }
