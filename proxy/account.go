@@ -65,7 +65,7 @@ func (x *exchange) conclude(end, detail string) { x.finishRecord(end, detail, &d
 // finishRecord writes the response record, counts the request, and tells who
 // wants to know how it went.
 func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
-	x.s.counters.Request(x.routeName(), end)
+	x.countEnd(end)
 	if x.sent.request == nil {
 		return
 	}
@@ -84,6 +84,15 @@ func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	x.s.counters.Tokens(req.Dialect, rep.Usage)
 	if x.completed = end == logsink.EndComplete && r.status/100 == 2; x.completed {
 		x.epoch.Completed()
+	}
+}
+
+// countEnd counts a request, once: one that was sent and then refused ended as
+// its record says.
+func (x *exchange) countEnd(end string) {
+	if !x.counted {
+		x.counted = true
+		x.s.counters.Request(x.routeName(), end)
 	}
 }
 

@@ -52,6 +52,7 @@ type exchange struct {
 
 	relay     relay
 	completed bool // the client got a whole successful answer
+	counted   bool // how it ended is in the metrics
 
 	leaving func() // x.leave, made once
 

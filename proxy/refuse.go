@@ -35,9 +35,9 @@ func (x *exchange) refuse(err error) {
 	defer x.finish()
 	r := x.asRefusal(err)
 	if r == left {
-		x.s.counters.Request(x.routeName(), "client_gone")
+		x.countEnd("client_gone")
 	} else {
-		x.s.counters.Request(x.routeName(), "refused")
+		x.countEnd("refused")
 		x.s.counters.Refused(r.reason)
 	}
 	x.answer(r)
