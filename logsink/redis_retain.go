@@ -12,7 +12,8 @@ import (
 
 // Retain implements Log. Any number of processes may do so at once.
 func (s *Redis) Retain(ctx context.Context, r Retention) (Dropped, error) {
-	d, err := call(ctx, s, func(ctx context.Context) (Dropped, error) {
+	// It takes as long as it takes, and ends at the next round trip when ctx does.
+	d, err := call(ctx, s, func(context.Context) (Dropped, error) {
 		w := &redisRetaining{Redis: s, limits: r, now: time.Now()}
 		err := w.run(ctx)
 		return w.dropped, err
