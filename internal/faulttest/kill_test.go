@@ -92,8 +92,8 @@ type killing struct {
 	others []*child // proxies that are not killed
 }
 
-func newKilling(t *testing.T, p killPoint, seed uint64) *killing {
-	k := &killing{stage: newStage(t), killPoint: p, rng: rand.New(rand.NewPCG(7, seed))}
+func newKilling(t *testing.T, p killPoint, seed uint64, change ...func(*stage)) *killing {
+	k := &killing{stage: newStage(t, change...), killPoint: p, rng: rand.New(rand.NewPCG(7, seed))}
 	k.crew = &crew{st: k.stage, name: "kill-" + p.name}
 	k.crew.more.Store(true)
 	return k

@@ -23,6 +23,7 @@ type stage struct {
 	openers  *openers
 	policy   string
 	config   string // what stands in the configuration beside the contributor
+	log      string // URL of a log that is not a file in dir, or ""
 	trail    *trail
 }
 
@@ -57,8 +58,14 @@ func bestEffort(st *stage) { st.policy = "best_effort" }
 // watched has the race detector look at the proxies, if it looks at the test.
 func watched(st *stage) { st.bin = watchedBinary(st.t) }
 
-func (st *stage) logPath() string    { return filepath.Join(st.dir, "preface.db") }
 func (st *stage) configPath() string { return filepath.Join(st.dir, "preface.yaml") }
+
+func (st *stage) logPath() string {
+	if st.log != "" {
+		return st.log
+	}
+	return filepath.Join(st.dir, "preface.db")
+}
 
 // defaults are sections that a test may write itself. The deadlines are long so
 // that a slow machine decides nothing.
