@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed-9236c7ca/preface/internal/redistest"
 	"github.com/seed-9236c7ca/preface/logsink"
@@ -113,7 +114,8 @@ func TestI1_ReplicaStalls(t *testing.T) {
 	}
 	replicas[0].Pause()
 	stalls := func(op operation) {
-		ctx, cancel := within()
+		// Long enough that it is the wait for the replica which ends first.
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		_, err := op.do(ctx, l, k, op.name)
 		if !errors.Is(err, logsink.ErrUnavailable) || !strings.Contains(err.Error(), "log.durability replicas=1") {

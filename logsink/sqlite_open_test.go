@@ -337,12 +337,13 @@ func TestI5_TwoProcessesMakeOneLog(t *testing.T) {
 }
 
 func TestSchemes(t *testing.T) {
-	if got := logsink.Schemes(); !cmp.Equal(got, []string{"sqlite"}) {
-		t.Errorf("Schemes() = %v, want sqlite; a backend that is added is added here", got)
+	want := []string{"redis", "redis+sentinel", "rediss", "rediss+sentinel", "sqlite"}
+	if got := logsink.Schemes(); !cmp.Equal(got, want) {
+		t.Errorf("Schemes() = %v, want %v; a backend that is added is added here", got, want)
 	}
-	_, err := logsink.Open(t.Context(), logsink.Config{Path: "redis://localhost"})
-	if err == nil || !strings.Contains(err.Error(), "sqlite") {
-		t.Errorf("Open(redis://…) = %v, want an error that names the backends", err)
+	_, err := logsink.Open(t.Context(), logsink.Config{Path: "etcd://localhost"})
+	if err == nil || !strings.Contains(err.Error(), "redis, redis+sentinel, rediss, rediss+sentinel, sqlite") {
+		t.Errorf("Open(etcd://…) = %v, want an error that names the backends", err)
 	}
 }
 
