@@ -2,7 +2,7 @@
 GO ?= go
 PKG ?= ./...
 
-.PHONY: build test tools bench fuzz clean
+.PHONY: build test tools soak bench fuzz clean
 
 build: ## bin/preface: static, stripped, reproducible
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/preface ./cmd/proxy
@@ -31,6 +31,10 @@ tools: ## install what the tests need, as root
 	[ -z "$$missing" ] || .ci/install $$missing || echo cannot install $$missing
 	@$(HAVE_CC) || { echo 'cannot run the tests: install a C compiler, which the race detector needs, or run as root'; exit 1; }
 	@$(HAVE_REDIS) || { echo 'cannot run the tests: install redis-server (7.0 or later), which the tests of the log need, or run as root'; exit 1; }
+
+SOAK ?= 10m
+soak: tools ## agents on three replicas over Redis for SOAK, with thirty faults
+	PREFACE_SOAK=$(SOAK) CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 4h -v -run TestI10_SoakReplicas ./internal/faulttest
 
 bench: ## Go benchmarks, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem $(PKG)

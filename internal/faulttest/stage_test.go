@@ -24,6 +24,7 @@ type stage struct {
 	policy   string
 	config   string // what stands in the configuration beside the contributor
 	log      string // URL of a log that is not a file in dir, or ""
+	judged   string // where that is read to judge, if not by the proxies' way
 	trail    *trail
 }
 
@@ -65,6 +66,14 @@ func (st *stage) logPath() string {
 		return st.log
 	}
 	return filepath.Join(st.dir, "preface.db")
+}
+
+// judgedPath is where the log is read from outside.
+func (st *stage) judgedPath() string {
+	if st.judged != "" {
+		return st.judged
+	}
+	return st.logPath()
 }
 
 // defaults are sections that a test may write itself. The deadlines are long so
@@ -110,7 +119,7 @@ func failAt(point string, n int, action string) string {
 // openLog opens the log as another process would.
 func (st *stage) openLog() logsink.Reader {
 	st.t.Helper()
-	r, err := logsink.OpenReader(context.Background(), logsink.Config{Path: st.logPath()})
+	r, err := logsink.OpenReader(context.Background(), logsink.Config{Path: st.judgedPath()})
 	if err != nil {
 		st.t.Fatal(err)
 	}

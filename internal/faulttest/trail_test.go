@@ -151,7 +151,11 @@ func (tr *trail) anchor(session string) (*logsink.Anchor, error) {
 	if a != nil {
 		return a, nil
 	}
-	a, err := tr.st.readAnchor(session)
+	var err error
+	within(func() bool { // it may be down just now
+		a, err = tr.st.readAnchor(session)
+		return !errors.Is(err, logsink.ErrUnavailable)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +171,7 @@ var errNotLogged = errors.New("the log has no anchor of it")
 // that use it.
 func (st *stage) readAnchor(session string) (*logsink.Anchor, error) {
 	ctx := context.Background()
-	r, err := logsink.OpenReader(ctx, logsink.Config{Path: st.logPath()})
+	r, err := logsink.OpenReader(ctx, logsink.Config{Path: st.judgedPath()})
 	if err != nil {
 		return nil, err
 	}
