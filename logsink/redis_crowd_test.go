@@ -77,9 +77,14 @@ func (c *crowd) during(breaking func()) {
 	c.check()
 }
 
-// await returns when so many more calls went well.
+// await returns when so many more calls went well. It is patient, and no more
+// than that.
 func (c *crowd) await(more int64) {
-	for want := c.acked.Load() + more; c.acked.Load() < want && !c.t.Failed(); {
+	want, over := c.acked.Load()+more, time.Now().Add(time.Minute)
+	for c.acked.Load() < want && !c.t.Failed() {
+		if time.Now().After(over) {
+			c.t.Errorf("%d calls went well in a minute, want %d", c.acked.Load()-want+more, more)
+		}
 		time.Sleep(time.Millisecond)
 	}
 }

@@ -1,10 +1,12 @@
 package logsink_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -99,20 +101,34 @@ var writeOnce = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v = %+v", input, output) },
 }
 
+// firstUnknown leaves out all but the first of failed operations that ask the
+// same: whatever a later one has done, the first may have done then. The checker
+// would try them in every order.
+func firstUnknown(ops []porcupine.Operation) []porcupine.Operation {
+	ops = slices.Clone(ops)
+	slices.SortStableFunc(ops, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
+	seen := map[move]bool{}
+	return slices.DeleteFunc(ops, func(op porcupine.Operation) bool {
+		m, again := op.Input.(move), false
+		if op.Output.(outcome).unknown {
+			again = seen[m]
+			seen[m] = true
+		}
+		return again
+	})
+}
+
 // check requires that the history is linearizable.
 func (h *history) check(t *testing.T) {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	result := porcupine.CheckOperationsTimeout(writeOnce, h.ops, time.Minute)
-	if result == porcupine.Ok {
-		return
-	}
-	t.Errorf("I5: the history of the anchors is not that of registers that are written once: %s", result)
-	for _, part := range writeOnce.Partition(h.ops) {
-		if porcupine.CheckOperations(porcupine.Model{Init: writeOnce.Init, Step: writeOnce.Step}, part) {
+	for _, part := range writeOnce.Partition(firstUnknown(h.ops)) {
+		result := porcupine.CheckOperationsTimeout(porcupine.Model{Init: writeOnce.Init, Step: writeOnce.Step}, part, 10*time.Second)
+		if result == porcupine.Ok {
 			continue
 		}
+		t.Errorf("I5: the history of an anchor is not that of a register that is written once: %s", result)
 		for _, op := range part {
 			t.Logf("%12v to %12v: client %d: %s", time.Duration(op.Call), time.Duration(op.Return), op.ClientId, writeOnce.DescribeOperation(op.Input, op.Output))
 		}
@@ -139,7 +155,7 @@ func TestHistoryIsJudged(t *testing.T) {
 			}
 			ops = append(ops, op)
 		}
-		if got := porcupine.CheckOperations(writeOnce, ops); got != want {
+		if got := porcupine.CheckOperations(writeOnce, firstUnknown(ops)); got != want {
 			t.Errorf("%s: linearizable is %v, want %v", name, got, want)
 		}
 	}
@@ -152,6 +168,7 @@ func TestHistoryIsJudged(t *testing.T) {
 	f("lost, and stored", true, call{"a", lost}, call{"", says("a")})
 	f("lost, and stored late", true, call{"a", lost}, call{"", says("")}, call{"", says("a")})
 	f("lost, and not stored", true, call{"a", lost}, call{"b", says("b")})
+	f("lost twice, and stored", true, call{"a", lost}, call{"", says("")}, call{"a", lost}, call{"", says("a")})
 	f("lost, and stored and gone", false, call{"a", lost}, call{"", says("a")}, call{"b", says("b")})
 }
 
