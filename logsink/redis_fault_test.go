@@ -212,9 +212,14 @@ func TestI10_SlowServer(t *testing.T) {
 				calls.Go(func() {
 					ctx, cancel := within()
 					defer cancel()
+					began := time.Now()
 					_, err := op.do(ctx, l, k, "the first")
 					if !errors.Is(err, logsink.ErrUnavailable) {
 						t.Errorf("%s: %s = %v, want ErrUnavailable", name, op.name, err)
+					}
+					// The connection's own timeouts begin at three times the deadline.
+					if took := time.Since(began); took > 2*callDeadline {
+						t.Errorf("I10: %s: %s took %v, and its deadline was %v", name, op.name, took, callDeadline)
 					}
 				})
 			}
