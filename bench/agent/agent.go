@@ -51,6 +51,10 @@ type Config struct {
 	// OnSend is called before each request is sent, by whichever goroutine
 	// sends it. Of the Call only what describes the request is set then.
 	OnSend func(*Call)
+	// Through, if set, is given what sends the agent's requests, and returns what
+	// they go through instead: a balancer for one. So that Close closes all
+	// connections it has to pass CloseIdleConnections on.
+	Through func(http.RoundTripper) http.RoundTripper
 }
 
 // An Agent is one agent in one session. Turn, Retry, Count, Resume and Subagent
@@ -111,6 +115,9 @@ func New(cfg Config) (*Agent, error) {
 	}
 	// Codex opens a connection for each request.
 	a.client = &http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: cfg.Kind == Codex, MaxIdleConnsPerHost: 32}}
+	if cfg.Through != nil {
+		a.client.Transport = cfg.Through(a.client.Transport)
+	}
 	return a, nil
 }
 

@@ -17,19 +17,24 @@ const demoTime = time.Minute
 // A demoFlags is the command line of "proxy demo".
 type demoFlags struct {
 	keep, json, verbose bool
+	replicas            int
 }
 
 // demo plays scripted sessions through a proxy, and checks what was promised.
 func demo(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fs := newFlags("proxy demo [flags]",
-		"Runs a simulated provider, a proxy with a log of its own in a temporary folder, and\nfive scripted agents; edits an opener, reloads, restarts and resumes in between; and\nchecks from the provider's ledger and the log whether every promise held. Then it\ntells what each session was given and what that cost, and what burst.hold saves\nwhere subagents begin at once. Nothing leaves this machine.\nExits 1 if a promise was broken.",
-		"proxy demo\nproxy demo -v -keep")
+		"Runs a simulated provider, a proxy with a log of its own in a temporary folder, and\nfive scripted agents; edits an opener, reloads, restarts and resumes in between; and\nchecks from the provider's ledger and the log whether every promise held. Then it\ntells what each session was given and what that cost, and what burst.hold saves\nwhere subagents begin at once. Nothing leaves this machine.\nWith -replicas the proxy runs as often over one Redis, which the demo starts and stops:\neach request of a session goes to the next replica, and instead of one restart there\nis a rolling one under running requests.\nExits 1 if a promise was broken.",
+		"proxy demo\nproxy demo -v -keep\nproxy demo -replicas 3")
 	var f demoFlags
 	fs.BoolVar(&f.keep, "keep", false, "leave the folder with the log, the configuration and the proxy's messages")
 	fs.BoolVar(&f.json, "json", false, "print the result as JSON")
 	fs.BoolVar(&f.verbose, "v", false, "tell each turn on stderr")
+	fs.IntVar(&f.replicas, "replicas", 1, fmt.Sprintf("run `N` replicas of the proxy over one Redis, up to %d; it takes redis-server or valkey-server in the PATH", maxReplicas))
 	if err := fs.parseNone(args, stdout); err != nil {
 		return err
+	}
+	if f.replicas < 1 || f.replicas > maxReplicas {
+		return fs.misused("cannot use -replicas %d: want 1 to %d", f.replicas, maxReplicas)
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -61,7 +66,7 @@ func (f *demoFlags) run(ctx context.Context, stderr io.Writer) (r *demoResult, e
 	}
 	tell := &narrator{w: stderr, verbose: f.verbose, live: isTerminal(stderr)}
 	defer tell.clear()
-	if r, _, err = playDemo(ctx, dir, tell); err == nil && f.keep {
+	if r, _, err = playDemo(ctx, dir, f.replicas, tell); err == nil && f.keep {
 		r.Folder = dir
 	}
 	return r, err
@@ -70,9 +75,9 @@ func (f *demoFlags) run(ctx context.Context, stderr io.Writer) (r *demoResult, e
 // playDemo plays the script three times: through a proxy, without an opener, and
 // with one that the agents make anew for each request; and then the bursts. Each
 // time has a provider of its own, so that none finds another's cache warm.
-func playDemo(ctx context.Context, dir string, tell *narrator) (*demoResult, *evidence, error) {
+func playDemo(ctx context.Context, dir string, replicas int, tell *narrator) (*demoResult, *evidence, error) {
 	began := time.Now()
-	seen, err := playThrough(ctx, dir, tell)
+	seen, err := playThrough(ctx, dir, replicas, tell)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,6 +26,9 @@ type evidence struct {
 	messages string                    // of the proxy
 	verified logsink.Summary
 	findings []logsink.Finding
+	composed map[logsink.EpochRef]int // how often each epoch's opener was asked for
+	replicas []*replica
+	redis    *demoRedis // stopped; nil for one replica
 }
 
 // A sighting is one request: as its agent sent it and had it answered, as it
@@ -37,7 +40,8 @@ type sighting struct {
 	request  *logsink.Request    // nil if the log has none
 	response *logsink.Response
 	inserted insertion
-	badly    error // why inserted is not known
+	badly    error  // why inserted is not known
+	visit    *visit // nil with one replica
 }
 
 // wire is what arrived first.
@@ -59,7 +63,10 @@ type sessionSeen struct {
 
 // gather joins what was seen. The proxy has stopped, so the log is complete.
 func (s *demoStage) gather(ctx context.Context, perf *performance) (*evidence, error) {
-	e := &evidence{performance: perf, sessions: map[logsink.Key]*sessionSeen{}, blobs: map[logsink.Digest][]byte{}}
+	e := &evidence{
+		performance: perf, sessions: map[logsink.Key]*sessionSeen{}, blobs: map[logsink.Digest][]byte{},
+		composed: s.space.compositions(), replicas: s.replicas, redis: s.redis,
+	}
 	e.logged, e.unlogged = s.witness.verdict()
 	said, err := os.ReadFile(s.messages.Name())
 	if err != nil {
@@ -69,7 +76,16 @@ func (s *demoStage) gather(ctx context.Context, perf *performance) (*evidence, e
 	if err := e.readLog(ctx, s.witness.reader); err != nil {
 		return nil, err
 	}
-	return e, e.join(ctx)
+	if err := e.join(ctx); err != nil {
+		return nil, err
+	}
+	if s.rotation != nil {
+		visited := s.rotation.visited()
+		for _, c := range e.calls {
+			c.visit = visited[c.ID]
+		}
+	}
+	return e, nil
 }
 
 // readLog reads all of the log.

@@ -202,6 +202,17 @@ func (p *player) take(ctx context.Context, turn int) {
 	p.failed = errors.Join(err, failed)
 }
 
+// playing is how many players still play.
+func (perf *performance) playing() int {
+	n := 0
+	for _, p := range perf.players {
+		if p.failed == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // tellRound tells what each player's turn used, and what it was given.
 func (perf *performance) tellRound(turn int) {
 	used := map[string]bill{}

@@ -10,14 +10,15 @@ import (
 
 // print writes the result for people. The last line is the verdict.
 func (r *demoResult) print(w io.Writer) error {
-	fmt.Fprintf(w, "Preface demo: %d scripted agents, %d turns each, through the proxy to a simulated provider (%.1fs)\n", len(r.Sessions), demoTurns, r.Took)
+	fmt.Fprintf(w, "Preface demo: %d scripted agents, %d turns each, through %s to a simulated provider (%.1fs)\n", len(r.Sessions), demoTurns, theProxy(r.Replicas.count()), r.Took)
 	r.printEvents(w)
+	r.Replicas.print(w)
 	r.printSessions(w)
 	r.printCosts(w)
 	r.printBursts(w)
 	r.printPromises(w)
 	if r.Folder != "" {
-		fmt.Fprintf(w, "kept: %[1]s (try: proxy sessions -log %[1]s/preface.db)\n", r.Folder)
+		fmt.Fprintf(w, "kept: %s (try: %s)\n", r.Folder, r.Replicas.try(r.Folder))
 	}
 	_, err := fmt.Fprintln(w, r.verdict())
 	return err

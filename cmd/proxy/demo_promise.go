@@ -18,8 +18,8 @@ func (p *demoPromise) breaks(format string, args ...any) {
 
 // demoPromises are the promises that the demo can judge. I7 (cancel) and I10
 // (bounds) take faults that it does not make.
-func demoPromises() []*demoPromise {
-	return []*demoPromise{
+func demoPromises(replicas int) []*demoPromise {
+	all := []*demoPromise{
 		{ID: "run", Name: "agents unharmed", judge: judgeAgents},
 		{ID: "I1", Name: "logged before wire", judge: judgeLogged},
 		{ID: "I2", Name: "frozen", judge: judgeFrozen},
@@ -33,6 +33,10 @@ func demoPromises() []*demoPromise {
 		{ID: "I12", Name: "no secret", judge: judgeNoSecret},
 		{ID: "I13", Name: "absence is canonical", judge: judgeAbsence},
 	}
+	if replicas > 1 {
+		all = append(all, replicaPromises()...)
+	}
+	return all
 }
 
 // judgeAgents: every agent came to the end of its script. A prefix that changed

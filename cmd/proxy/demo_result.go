@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed-9236c7ca/preface/logsink"
 )
@@ -13,6 +14,7 @@ type demoResult struct {
 	Sessions []demoSession   `json:"sessions"`
 	Total    demoCost        `json:"total"`
 	Bursts   []demoBurst     `json:"bursts"`
+	Replicas *demoReplicas   `json:"replicas,omitempty"` // with -replicas
 	Promises []*demoPromise  `json:"promises"`
 	Verify   logsink.Summary `json:"verify"`
 	Held     bool            `json:"held"`
@@ -73,7 +75,7 @@ func newDemoCost(direct, preface, volatile bill) demoCost {
 func ratio(a, b bill) float64 { return math.Round(1000*a.USD/b.USD) / 1000 }
 
 func newDemoResult(e *evidence, direct, volatile *performance) (*demoResult, error) {
-	r := &demoResult{Events: demoEvents, Promises: demoPromises(), Verify: e.verified, Held: true}
+	r := &demoResult{Events: demoEvents(e.replicas), Replicas: e.seenReplicas(), Promises: demoPromises(len(e.replicas)), Verify: e.verified, Held: true}
 	for _, p := range r.Promises {
 		p.judge(e, p)
 		r.Held = r.Held && len(p.Broken) == 0
@@ -136,12 +138,20 @@ func (e *demoEpoch) changes(before []demoEpoch) bool {
 }
 
 // demoEvents tell what play, beforeTurn and duringTurn do.
-var demoEvents = []demoEvent{
-	{raceTurn, "the first requests of claude-1, claude-2 and chat raced: each had a second one beside it"},
-	{editTurn, "AGENTS.md, which is in every opener, was edited"},
-	{reloadTurn, "the configuration was reloaded under running requests, with another policy and another order"},
-	{forkTurn, "codex forked: a second thread with the same history"},
-	{restartTurn, "the proxy was stopped, and started again on the same log"},
-	{resumeTurn, "claude-1 and codex were resumed"},
-	{countTurn, "claude-2 had its context counted, 22 pieces and the whole"},
+func demoEvents(replicas []*replica) []demoEvent {
+	all := []demoEvent{
+		{raceTurn, "the first requests of claude-1, claude-2 and chat raced: each had a second one beside it"},
+		{editTurn, "AGENTS.md, which is in every opener, was edited"},
+		{reloadTurn, "the configuration was reloaded under running requests, with another policy and another order"},
+		{forkTurn, "codex forked: a second thread with the same history"},
+		{resumeTurn, "claude-1 and codex were resumed"},
+		{countTurn, "claude-2 had its context counted, 22 pieces and the whole"},
+	}
+	if len(replicas) == 1 {
+		all = append(all, demoEvent{restartTurn, "the proxy was stopped, and started again on the same log"})
+	} else {
+		all = append(all, rollEvents(replicas)...)
+	}
+	slices.SortStableFunc(all, func(a, b demoEvent) int { return a.Turn - b.Turn })
+	return all
 }

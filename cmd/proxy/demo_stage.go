@@ -23,7 +23,9 @@ type demoStage struct {
 	witness  *witness
 	space    *workspace
 	messages *os.File // of the proxy
-	proxy    *service // nil while there is none
+	replicas []*replica
+	redis    *demoRedis // that the replicas share; nil for one, which has a file
+	rotation *rotation  // of the agents over the replicas; nil for one
 }
 
 // emptyRoutePath leads to the route whose contributor gives nothing.
@@ -60,7 +62,13 @@ func (s *demoStage) writeConfig(version int) error {
 	return os.WriteFile(s.configPath(), []byte(text), 0o600)
 }
 
-func (s *demoStage) logPath() string    { return filepath.Join(s.dir, "preface.db") }
+func (s *demoStage) logPath() string {
+	if s.redis != nil {
+		return s.redis.url()
+	}
+	return filepath.Join(s.dir, "preface.db")
+}
+
 func (s *demoStage) configPath() string { return filepath.Join(s.dir, "preface.yaml") }
 
 // writeRules writes the file that is in every opener.
@@ -73,10 +81,15 @@ func (s *demoStage) writeRules(version int) error {
 	return os.WriteFile(filepath.Join(s.dir, "AGENTS.md"), []byte(b.String()), 0o600)
 }
 
-// setStage starts everything.
-func setStage(ctx context.Context, dir string) (*demoStage, error) {
-	s := &demoStage{dir: dir, witness: newWitness()}
-	s.provider = provider.New(provider.Options{OnArrive: s.witness.arrive})
+// setStage starts everything, and as many replicas of the proxy.
+func setStage(ctx context.Context, dir string, replicas int) (*demoStage, error) {
+	s := &demoStage{dir: dir, witness: newWitness(), replicas: newReplicas(replicas)}
+	arrive := s.witness.arrive
+	if replicas > 1 {
+		s.rotation = newRotation(s.replicas)
+		arrive = func(x *provider.Exchange) { s.witness.arrive(x); s.rotation.arrive(ctx, x) }
+	}
+	s.provider = provider.New(provider.Options{OnArrive: arrive})
 	var err error
 	if s.space, err = openWorkspace(); err != nil {
 		return nil, err
@@ -86,9 +99,10 @@ func setStage(ctx context.Context, dir string) (*demoStage, error) {
 	}
 	for _, step := range []func() error{
 		func() error { return s.provider.Start("127.0.0.1:0") },
+		func() error { return s.startRedis(ctx) },
 		func() error { return s.writeRules(1) },
 		func() error { return s.writeConfig(1) },
-		func() error { return s.startProxy(ctx) },
+		func() error { return s.startProxies(ctx) },
 		func() error { return s.witness.open(ctx, s.logPath()) },
 	} {
 		if err := step(); err != nil {
@@ -98,34 +112,53 @@ func setStage(ctx context.Context, dir string) (*demoStage, error) {
 	return s, nil
 }
 
-func (s *demoStage) startProxy(ctx context.Context) (err error) {
+func (s *demoStage) startRedis(ctx context.Context) (err error) {
+	if len(s.replicas) > 1 {
+		s.redis, err = startRedis(ctx, filepath.Join(s.dir, "redis"))
+	}
+	return err
+}
+
+func (s *demoStage) startProxies(ctx context.Context) error {
+	for _, r := range s.replicas {
+		if err := s.startProxy(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *demoStage) startProxy(ctx context.Context, r *replica) error {
 	o := options{config: s.configPath()}
 	set, err := load(o)
 	if err != nil {
 		return err
 	}
 	level := new(slog.LevelVar)
-	s.proxy, err = start(ctx, o, set, slog.New(slog.NewTextHandler(s.messages, &slog.HandlerOptions{Level: level})), level)
+	logger := slog.New(slog.NewTextHandler(s.messages, &slog.HandlerOptions{Level: level}))
+	if len(s.replicas) > 1 {
+		logger = logger.With("replica", r.number)
+	}
+	r.proxy, err = start(ctx, o, set, logger, level)
 	return err
 }
 
-// url is where the proxy serves agents.
-func (s *demoStage) url() string { return "http://" + s.proxy.agents.Addr().String() }
+// url is where the first replica serves agents.
+func (s *demoStage) url() string { return "http://" + s.replicas[0].proxy.agents.Addr().String() }
 
-// stopProxy ends the proxy as a signal would: running answers end, and what is
-// queued is written.
-func (s *demoStage) stopProxy(ctx context.Context) error {
-	if s.proxy == nil {
-		return nil
+// stopProxies ends the proxies as a signal would: running answers end, and what
+// is queued is written.
+func (s *demoStage) stopProxies(ctx context.Context) error {
+	var failed error
+	for _, r := range s.replicas {
+		failed = errors.Join(failed, r.stop(ctx))
 	}
-	err := s.proxy.close(ctx)
-	s.proxy = nil
-	return err
+	return failed
 }
 
 // strike stops whatever was started.
 func (s *demoStage) strike(ctx context.Context) error {
-	err := errors.Join(s.stopProxy(context.WithoutCancel(ctx)), s.provider.Close(), s.space.close(), s.witness.close())
+	err := errors.Join(s.stopProxies(context.WithoutCancel(ctx)), s.provider.Close(), s.space.close(), s.witness.close(), s.redis.stop())
 	if s.messages != nil {
 		err = errors.Join(err, s.messages.Close())
 	}
@@ -133,20 +166,25 @@ func (s *demoStage) strike(ctx context.Context) error {
 }
 
 // playThrough plays through the proxy and returns what was seen.
-func playThrough(ctx context.Context, dir string, tell *narrator) (e *evidence, err error) {
-	s, err := setStage(ctx, dir)
+func playThrough(ctx context.Context, dir string, replicas int, tell *narrator) (e *evidence, err error) {
+	s, err := setStage(ctx, dir, replicas)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.strike(ctx)) }()
-	perf := &performance{name: "through the proxy", provider: s.provider, tell: tell, during: s.duringTurn}
+	perf := &performance{name: "through " + theProxy(replicas), provider: s.provider, tell: tell, during: s.duringTurn}
 	perf.before = func(ctx context.Context, turn int) error { return s.beforeTurn(ctx, turn, perf) }
-	err = perf.cast(func(r *role, cfg *agent.Config) { cfg.URL, cfg.OnSend = s.url()+r.path, s.witness.sends })
+	err = perf.cast(func(r *role, cfg *agent.Config) {
+		cfg.URL, cfg.OnSend = s.url()+r.path, s.witness.sends
+		if s.rotation != nil {
+			cfg.Through = s.rotation.seat(r.name)
+		}
+	})
 	if err == nil {
 		err = perf.play(ctx)
 	}
 	if err == nil {
-		err = s.stopProxy(ctx)
+		err = s.stopProxies(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -154,14 +192,24 @@ func playThrough(ctx context.Context, dir string, tell *narrator) (e *evidence, 
 	return s.gather(ctx, perf)
 }
 
+// theProxy says through what agents send.
+func theProxy(replicas int) string {
+	if replicas > 1 {
+		return fmt.Sprintf("%d replicas of the proxy", replicas)
+	}
+	return "the proxy"
+}
+
 func (s *demoStage) beforeTurn(ctx context.Context, turn int, perf *performance) error {
-	switch turn {
-	case editTurn:
+	switch {
+	case turn == editTurn:
 		return s.writeRules(2)
-	case reloadTurn:
+	case turn == reloadTurn:
 		return s.writeConfig(2)
-	case restartTurn:
-		if err := errors.Join(s.stopProxy(ctx), s.startProxy(ctx)); err != nil {
+	case s.rolls(turn):
+		s.rotation.hold(perf.playing())
+	case turn == restartTurn && s.rotation == nil:
+		if err := errors.Join(s.stopProxies(ctx), s.startProxies(ctx)); err != nil {
 			return err
 		}
 		perf.move(s.url())
@@ -169,10 +217,17 @@ func (s *demoStage) beforeTurn(ctx context.Context, turn int, perf *performance)
 	return nil
 }
 
-// duringTurn reloads while requests are under way.
-func (s *demoStage) duringTurn(_ context.Context, turn int) error {
-	if turn == reloadTurn {
-		return s.proxy.reload()
+// duringTurn reloads, or rolls a replica, while requests are under way.
+func (s *demoStage) duringTurn(ctx context.Context, turn int) error {
+	if s.rolls(turn) {
+		return s.roll(ctx, turn)
 	}
-	return nil
+	if turn != reloadTurn {
+		return nil
+	}
+	var failed error
+	for _, r := range s.replicas {
+		failed = errors.Join(failed, r.proxy.reload())
+	}
+	return failed
 }

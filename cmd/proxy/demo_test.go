@@ -21,7 +21,7 @@ import (
 // TestDemo plays once and then spoils what was seen, one thing at a time: each
 // promise has to break by what breaks it.
 func TestDemo(t *testing.T) {
-	r, seen, err := playDemo(t.Context(), t.TempDir(), &narrator{w: io.Discard})
+	r, seen, err := playDemo(t.Context(), t.TempDir(), 1, &narrator{w: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestDemoLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := new(demoFlags).run(ctx, io.Discard); err == nil {
+	if _, err := (&demoFlags{replicas: 1}).run(ctx, io.Discard); err == nil {
 		t.Error("run after the end = nil, want an error")
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
@@ -177,7 +177,7 @@ func testSpoiled(t *testing.T, e *evidence) {
 		}
 		undo()
 	}
-	for _, p := range demoPromises() {
+	for _, p := range demoPromises(len(e.replicas)) {
 		if got := broken(e, p.ID); got != nil {
 			t.Errorf("unspoiled again: %s is broken: %v", p.ID, got)
 		}
@@ -186,7 +186,7 @@ func testSpoiled(t *testing.T, e *evidence) {
 
 // broken is what breaks one promise.
 func broken(e *evidence, id string) []string {
-	for _, p := range demoPromises() {
+	for _, p := range demoPromises(len(e.replicas)) {
 		if p.ID == id {
 			p.judge(e, p)
 			return p.Broken

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -21,6 +22,9 @@ type workspace struct {
 	revision atomic.Int64
 	server   *http.Server
 	served   sync.WaitGroup
+
+	mu       sync.Mutex // guards the following
+	composed map[logsink.EpochRef]int
 }
 
 const workspacePause = 30 * time.Millisecond
@@ -30,7 +34,7 @@ func openWorkspace() (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workspace{url: "http://" + l.Addr().String()}
+	w := &workspace{url: "http://" + l.Addr().String(), composed: map[logsink.EpochRef]int{}}
 	w.server = &http.Server{Handler: w, ReadHeaderTimeout: 20 * time.Second}
 	w.served.Go(func() { _ = w.server.Serve(l) }) // ends with close
 	return w, nil
@@ -42,10 +46,25 @@ func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, err.Error(), http.StatusBadRequest)
 		return
 	}
+	k := logsink.Key{Tenant: s.Tenant, Session: s.Session}
+	w.note(logsink.EpochRef{Key: k, Epoch: s.Epoch})
 	n := w.revision.Add(1)
 	time.Sleep(workspacePause)
-	mark := workspaceMark(logsink.Key{Tenant: s.Tenant, Session: s.Session})
+	mark := workspaceMark(k)
 	_ = printJSON(out, []contrib.Message{{Role: "user", Text: fmt.Sprintf("%s, revision %d: all branches are clean.", mark, n)}}) // the proxy tells what it misses
+}
+
+func (w *workspace) note(e logsink.EpochRef) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.composed[e]++
+}
+
+// compositions are how often it was asked for a part of each epoch's opener.
+func (w *workspace) compositions() map[logsink.EpochRef]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.composed)
 }
 
 // workspaceMark is what stands in the opener of one session and no other.
