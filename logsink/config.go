@@ -171,8 +171,9 @@ func backend(path string) (b Backend, rest string, err error) {
 	b, ok := backends.m[scheme]
 	backends.RUnlock()
 	if !ok {
-		return b, "", fmt.Errorf("cannot open log %q: no backend is named %q, there are %s (a file of that name is ./%s)",
-			path, scheme, strings.Join(Schemes(), ", "), path)
+		// What follows may hold a password (I12).
+		return b, "", fmt.Errorf("cannot open log %s:…: no backend is named %q, there are %s (a file whose name begins so is ./%s:…)",
+			scheme, scheme, strings.Join(Schemes(), ", "), scheme)
 	}
 	return b, rest, nil
 }

@@ -341,7 +341,10 @@ func TestSchemes(t *testing.T) {
 	if got := logsink.Schemes(); !cmp.Equal(got, want) {
 		t.Errorf("Schemes() = %v, want %v; a backend that is added is added here", got, want)
 	}
-	_, err := logsink.Open(t.Context(), logsink.Config{Path: "etcd://localhost"})
+	_, err := logsink.Open(t.Context(), logsink.Config{Path: "etcd://user:canary@localhost"})
+	if err != nil && strings.Contains(err.Error(), "canary") {
+		t.Errorf("I12: Open(etcd://…) = %v, which tells the password", err)
+	}
 	if err == nil || !strings.Contains(err.Error(), "redis, redis+sentinel, rediss, rediss+sentinel, sqlite") {
 		t.Errorf("Open(etcd://…) = %v, want an error that names the backends", err)
 	}
