@@ -110,7 +110,7 @@ func judgeCompositions(e *evidence, p *demoPromise) {
 // judgeRolling: no request failed while replicas were restarted one after the
 // other, though each had answers under way and others went on.
 func judgeRolling(e *evidence, p *demoPromise) {
-	drained, meanwhile := 0, 0
+	drained, meanwhile, failed := 0, 0, 0
 	for _, r := range e.replicas {
 		drained += r.drained
 		meanwhile += r.elsewhere + e.sentWithout(r)
@@ -120,11 +120,12 @@ func judgeRolling(e *evidence, p *demoPromise) {
 	}
 	for _, c := range e.calls {
 		if c.Status != 200 || c.Err != nil {
+			failed++
 			p.breaks("%s at %s: status %d, %v", c.ID, c.visitor(), c.Status, c.Err)
 		}
 	}
 	if drained == 0 || meanwhile == 0 {
 		p.breaks("%s under way at replicas that were drained, %d went on elsewhere: there must be some of both", plural(drained, "request"), meanwhile)
 	}
-	p.Looked = fmt.Sprintf("%d replicas restarted, %s ended in their drains and %d elsewhere meanwhile, none failed", len(e.replicas), plural(drained, "answer"), meanwhile)
+	p.Looked = fmt.Sprintf("%d replicas restarted, %s ended in their drains and %d elsewhere meanwhile, %d failed", len(e.replicas), plural(drained, "answer"), meanwhile, failed)
 }
