@@ -59,6 +59,7 @@ func (x *exchange) bareBecause() string {
 	if f.Side && x.route.Side == PassBare {
 		side = whySide
 	}
+	x.thread.renew(x.life, x.s.logs, x.threadKey(), side, f.History)
 	if why := x.thread.decide(side, f.History); why != "" {
 		return why
 	}

@@ -89,7 +89,39 @@ func (t *thread) resume(req *logsink.Request, header *logsink.Header) {
 	if header != nil {
 		t.header, t.old = header.ID, header.Parts
 	}
-	_, _ = hex.Decode(t.last[:], []byte(req.Lineage)) // an unreadable one only finds nothing
+	if req.Why != whyFragment { // nothing goes on from a fragment
+		_, _ = hex.Decode(t.last[:], []byte(req.Lineage)) // an unreadable one only finds nothing
+	}
+}
+
+// renew asks the log what became of a thread of which only side requests came
+// here, when a turn goes on from one of them: another process may have had the
+// turns between, and sent them with the prefix. If the log does not answer, what
+// is known here stands.
+func (t *thread) renew(ctx context.Context, log logsink.Log, k threadKey, bare string, history []lineage.Point) {
+	if !t.goesOnAside(bare, history) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	req, header, err := log.Last(ctx, k.Key, k.name)
+	if err != nil || req.Epoch != k.epoch || req.Decision == logsink.Bare {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	number := max(t.number, req.Number)
+	t.bare = ""
+	t.resume(req, header)
+	t.number = number
+}
+
+// goesOnAside reports whether a turn would go bare because it goes on from a
+// side request.
+func (t *thread) goesOnAside(bare string, history []lineage.Point) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bare == whySide && bare == "" && t.isBefore(history[:max(0, len(history)-1)])
 }
 
 // decide fixes, with the thread's first request, whether it goes bare, and

@@ -53,6 +53,60 @@ func TestI2_SideRequestLeavesTheConversationAlone(t *testing.T) {
 	b.verify()
 }
 
+// TestI2_SideRequestElsewhere: the request for a title went to one process, the
+// conversation's first turn to another on the same log, and the second to the
+// first again: it has the prefix, as the first had. What does go on from a side
+// request stays bare.
+func TestI2_SideRequestElsewhere(t *testing.T) {
+	const (
+		opening = `{"role":"user","content":"fix the build"}`
+		more    = opening + `,{"role":"assistant","content":"done"},{"role":"user","content":"thanks"}`
+	)
+	here := newBench(t, policy(Enforced))
+	there := &bench{t: t, up: here.up, out: &lockedBuffer{}, path: here.path}
+	there.start(policy(Enforced))
+	t.Cleanup(func() { there.stop() })
+	send := func(b *bench, session, limit, messages, want string) {
+		t.Helper()
+		r := b.post("/v1/messages", `{"model":"claude-sonnet-4-5","max_tokens":`+limit+`,"messages":[`+messages+`]}`, "x-preface-session", session)
+		if got := r.Header.Get("x-preface-prefix"); r.StatusCode != 200 || !strings.HasPrefix(got, want) {
+			t.Errorf("session %s, max_tokens %s, %s: status %d, prefix %q, want %s…", session, limit, messages, r.StatusCode, got, want)
+		}
+		b.flush()
+	}
+	send(here, "a", "20", opening, "bare; side_request")
+	send(there, "a", "1000", opening, "sha256:")
+	send(here, "a", "1000", more, "sha256:")
+	send(here, "b", "20", opening, "bare; side_request")
+	send(there, "b", "20", opening, "bare; side_request")
+	send(here, "b", "1000", more, "bare; side_request")
+}
+
+// TestFragmentsElsewhere: a count of a fragment is one wherever the same was
+// counted before.
+func TestFragmentsElsewhere(t *testing.T) {
+	here := newBench(t)
+	const fragment = `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"fragment"}]}`
+	count := func() string {
+		t.Helper()
+		r := here.post("/v1/messages/count_tokens", fragment, "x-preface-session", "s")
+		if r.StatusCode != 200 {
+			t.Fatalf("status %d: %s", r.StatusCode, r.body)
+		}
+		return r.Header.Get("x-preface-prefix")
+	}
+	if r := here.post("/v1/messages", anthropicTurn, "x-preface-session", "s"); r.StatusCode != 200 {
+		t.Fatalf("status %d: %s", r.StatusCode, r.body)
+	}
+	first := count()
+	here.flush()
+	here.stop()
+	here.start()
+	if again := count(); again != first || !strings.HasPrefix(first, "bare; ") {
+		t.Errorf("a fragment counted as %q, and after a restart as %q; want it bare both times", first, again)
+	}
+}
+
 // TestEnforcedPathsInOtherWords: what a provider could take for a model call
 // does not get around an enforced prefix. Where none is enforced, or a path is
 // no model call's in any words, it passes as it is.
