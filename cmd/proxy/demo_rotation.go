@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/seed-9236c7ca/preface/bench/agent"
@@ -57,7 +56,6 @@ type seat struct {
 	*rotation
 	player string
 	inner  http.RoundTripper
-	first  int
 	next   int // guarded by the rotation's mu
 }
 
@@ -65,7 +63,7 @@ type seat struct {
 func (r *rotation) seat(player string) func(http.RoundTripper) http.RoundTripper {
 	first := slices.IndexFunc(demoRoles(), func(x role) bool { return x.name == player })
 	return func(inner http.RoundTripper) http.RoundTripper {
-		return &seat{rotation: r, player: player, inner: inner, first: first, next: first}
+		return &seat{rotation: r, player: player, inner: inner, next: first}
 	}
 }
 
@@ -89,7 +87,7 @@ func (s *seat) CloseIdleConnections() {
 // visit chooses where a call goes, and notes it.
 func (s *seat) visit(call string) (v *visit, addr string) {
 	s.change(func() {
-		p := s.turn(call)
+		p := s.turn()
 		v, addr = &visit{replica: p, life: s.lives[p], without: s.out}, p.proxy.agents.Addr().String()
 		s.visits[call], s.sent[s.player] = v, true
 	})
@@ -97,15 +95,7 @@ func (s *seat) visit(call string) (v *visit, addr string) {
 }
 
 // turn is the replica whose turn it is. mu must be held.
-//
-// BUG(proxy): counts of fragments stay at one replica, and no replica is rolled
-// beside them (rollTurns). One that meets a fragment of which the log has a like
-// from another takes it for the next request of a thread, and has it carry the
-// prefix.
-func (s *seat) turn(call string) *replica {
-	if strings.Contains(call, "/"+agent.ClassFragment+"-") {
-		return s.replicas[s.first%len(s.replicas)]
-	}
+func (s *seat) turn() *replica {
 	if s.replicas[s.next%len(s.replicas)] == s.out {
 		s.next++
 	}
