@@ -26,15 +26,22 @@ func (l *lossyLog) lose(refs ...logsink.EpochRef) {
 	}
 }
 
+// openLossy opens a store over a log that can be emptied, with one epoch of
+// session a in both.
+func openLossy(t *testing.T) (*lossyLog, *Store, *composer, *Epoch) {
+	t.Helper()
+	l, c := &lossyLog{memLog: newMemLog()}, &composer{}
+	s := open(t, l, Options{})
+	e := mustFind(t, s, want("a"), c.recipe())
+	s.cache.Wait()
+	return l, s, c, e
+}
+
 // TestI2_LostAnchorIsPutBack: what the log lost comes back from memory as it
 // was, all of it, and nothing is composed anew.
 func TestI2_LostAnchorIsPutBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lossyLog{memLog: newMemLog()}
-		s := open(t, l, Options{})
-		c := &composer{}
-		e := mustFind(t, s, want("a"), c.recipe())
-		s.cache.Wait()
+		l, s, c, e := openLossy(t)
 		ref := logsink.EpochRef{Key: e.Key, Epoch: 1}
 		before := *l.anchors[ref]
 		l.lose(ref, ref) // two records of it
@@ -59,11 +66,7 @@ func TestI2_LostAnchorIsPutBack(t *testing.T) {
 // goes on with its bytes, and it is counted.
 func TestI2_LostAnchorWasReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lossyLog{memLog: newMemLog()}
-		s := open(t, l, Options{})
-		c := &composer{}
-		e := mustFind(t, s, want("a"), c.recipe())
-		s.cache.Wait()
+		l, s, c, e := openLossy(t)
 		ref := logsink.EpochRef{Key: e.Key, Epoch: 1}
 		other := open(t, l.memLog, Options{})
 		l.lose()
@@ -83,11 +86,7 @@ func TestI2_LostAnchorWasReplaced(t *testing.T) {
 // while the log is down it waits for the next record.
 func TestLostAnchorsOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lossyLog{memLog: newMemLog()}
-		s := open(t, l, Options{})
-		c := &composer{}
-		e := mustFind(t, s, want("a"), c.recipe())
-		s.cache.Wait()
+		l, s, _, e := openLossy(t)
 		ref := logsink.EpochRef{Key: e.Key, Epoch: 1}
 		l.set(func() { l.down = true })
 		l.lose(ref, logsink.EpochRef{Key: want("b").Key, Epoch: 1}, logsink.EpochRef{Key: e.Key, Epoch: 2})
