@@ -101,24 +101,16 @@ func (s *Redis) Find(ctx context.Context, tenant string, lineages []string) (Key
 }
 
 func (s *Redis) find(ctx context.Context, tenant string, lineages []string) (Key, string, error) {
-	for len(lineages) > 0 {
-		n := min(len(lineages), lineagesAtOnce)
-		places, err := s.lineagePlaces(ctx, tenant, lineages[:n])
-		if err != nil {
-			return Key{}, "", err
-		}
-		for i, place := range places {
-			q, err := s.derivedRequest(ctx, tenant, lineages[i], place)
-			if err != nil {
-				return Key{}, "", err
-			}
-			if q != nil {
-				return q.Key, q.Thread, nil
+	return findDerived(lineages, func(portion []string) (*Request, error) {
+		places, err := s.lineagePlaces(ctx, tenant, portion)
+		for i := 0; i < len(places) && err == nil; i++ {
+			var q *Request
+			if q, err = s.derivedRequest(ctx, tenant, portion[i], places[i]); err == nil && q != nil {
+				return q, nil
 			}
 		}
-		lineages = lineages[n:]
-	}
-	return Key{}, "", ErrNoSession
+		return nil, err
+	})
 }
 
 // lineagePlaces returns where each lineage leads: "session page", or "".

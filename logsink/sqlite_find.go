@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A storedPage is a row of the table page.
@@ -203,25 +204,32 @@ func (s *SQLite) Find(ctx context.Context, tenant string, lineages []string) (Ke
 }
 
 func (s *SQLite) find(ctx context.Context, tenant string, lineages []string) (Key, string, error) {
-	for len(lineages) > 0 {
-		n := min(len(lineages), lineagesAtOnce)
-		pages, err := s.lineagePages(ctx, tenant, lineages[:n])
+	return findDerived(lineages, func(portion []string) (*Request, error) {
+		pages, err := s.lineagePages(ctx, tenant, portion)
+		for i := 0; i < len(pages) && err == nil; i++ {
+			if pages[i] == 0 {
+				continue
+			}
+			var q *Request
+			if q, err = derivedRequest(s.ask(ctx), tenant, portion[i], pages[i]); err == nil && q != nil {
+				return q, nil
+			}
+		}
+		return nil, err
+	})
+}
+
+// findDerived looks for lineages, a portion at a time, until look finds a
+// request.
+func findDerived(lineages []string, look func(portion []string) (*Request, error)) (Key, string, error) {
+	for portion := range slices.Chunk(lineages, lineagesAtOnce) {
+		q, err := look(portion)
 		if err != nil {
 			return Key{}, "", err
 		}
-		for i, at := range pages {
-			if at == 0 {
-				continue
-			}
-			q, err := derivedRequest(s.ask(ctx), tenant, lineages[i], at)
-			if err != nil {
-				return Key{}, "", err
-			}
-			if q != nil {
-				return q.Key, q.Thread, nil
-			}
+		if q != nil {
+			return q.Key, q.Thread, nil
 		}
-		lineages = lineages[n:]
 	}
 	return Key{}, "", ErrNoSession
 }
