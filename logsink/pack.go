@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 )
 
 // A packer makes pages of records. The lines of all pages lie in one buffer and
@@ -22,24 +22,26 @@ type packer struct {
 // some 600 bytes each.
 const lineGuess = 640
 
-// lineBuffers holds buffers of lines that nobody reads any more. A fresh one
-// for each batch would have to be cleared, and its megabyte collected.
-var lineBuffers sync.Pool // of *[]byte
+// spareLines is a buffer of lines that nobody reads any more, or nil. A fresh one
+// for each batch would have to be cleared, and its megabyte collected. One is
+// enough, as a queue writes one batch at a time; a sync.Pool forgets it whenever
+// its batches come on different processors or the collector runs between them.
+var spareLines atomic.Pointer[[]byte]
 
-// lineBufferMost bounds what is kept: the lines of a batch of the queue are much
+// spareLinesMost bounds what is kept: the lines of a batch of the queue are much
 // smaller, those of another caller need not be.
-const lineBufferMost = 8 << 20
+const spareLinesMost = 8 << 20
 
 func takeLineBuffer() []byte {
-	if b, ok := lineBuffers.Get().(*[]byte); ok {
+	if b := spareLines.Swap(nil); b != nil {
 		return *b
 	}
 	return nil
 }
 
 func giveLineBuffer(b []byte) {
-	if cap(b) <= lineBufferMost {
-		lineBuffers.Put(&b)
+	if cap(b) <= spareLinesMost {
+		spareLines.Store(&b)
 	}
 }
 

@@ -23,10 +23,13 @@ type Queue struct {
 	// what is being written.
 	mu      sync.Mutex
 	pending []queued
+	spare   []queued // an empty array for the next batch, if there is one
 	waiting int
 	size    int64
 	closed  bool
 	stats   QueueStats
+
+	recs []Record // room for those of a batch; the goroutine's
 
 	first chan struct{} // pending is not empty any more
 	full  chan struct{} // pending is worth writing at once

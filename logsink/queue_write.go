@@ -27,7 +27,9 @@ const (
 func (q *Queue) work() {
 	defer close(q.ended)
 	for q.wait() {
-		q.write(q.take())
+		if batch := q.take(); q.write(batch) {
+			q.reuse(batch)
+		}
 	}
 	for {
 		batch := q.take()
@@ -69,7 +71,7 @@ func (q *Queue) take() []queued {
 	q.pending = q.pending[n:]
 	switch {
 	case len(q.pending) == 0:
-		q.pending = nil // lets go of the array with the batch
+		q.pending, q.spare = q.spare, nil // the array goes with the batch
 	case len(q.pending) >= q.opts.Batch:
 		signal(q.full)
 		fallthrough
@@ -77,6 +79,18 @@ func (q *Queue) take() []queued {
 		signal(q.first)
 	}
 	return batch
+}
+
+// reuse keeps the array of a batch that is written, unless it is far larger than
+// batches are: at 20,000 requests a second a fresh one for each was an eighth of
+// all memory that had to be collected.
+func (q *Queue) reuse(batch []queued) {
+	clear(batch)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(batch) <= q.opts.Batch {
+		q.spare = batch[:0]
+	}
 }
 
 // write stores a batch, however long the log is away, and reports whether it is
@@ -150,16 +164,17 @@ func (q *Queue) sleep(d time.Duration) bool {
 // append makes one try. The log stores a record once however often it is
 // offered, so a try whose outcome is not known does no harm.
 func (q *Queue) append(batch []queued) error {
-	recs := make([]Record, len(batch))
+	q.recs = q.recs[:0]
+	defer func() { clear(q.recs) }()
 	var blobs []Blob
 	for i := range batch {
-		recs[i] = batch[i].rec
+		q.recs = append(q.recs, batch[i].rec)
 		blobs = append(blobs, batch[i].blobs...)
 	}
 	ctx, cancel := context.WithTimeout(q.ctx, q.opts.Timeout)
 	defer cancel()
 	began := time.Now()
-	err := q.log.Append(ctx, recs, blobs)
+	err := q.log.Append(ctx, q.recs, blobs)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err != nil {

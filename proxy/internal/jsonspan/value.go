@@ -71,11 +71,12 @@ func (v Value) Get(name string) Value {
 	if v.Kind() != Object {
 		return Value{}
 	}
-	m := v.First()
-	for m.Exists() && !m.NameIs(name) {
-		m = m.Next()
+	for m := v.First(); m.d != nil; m = m.Next() {
+		if v.d.nodes[m.i].named(v.d.body, name) {
+			return m
+		}
 	}
-	return m
+	return Value{}
 }
 
 // First is the first element of an array or member of an object. It is absent
@@ -122,13 +123,17 @@ func (v Value) NameSpan() Span {
 // NameIs reports whether v is a member whose name, unescaped, is name.
 func (v Value) NameIs(name string) bool {
 	n := v.node()
-	switch {
-	case n.nameFrom == 0:
-		return false
-	case n.nameEscaped:
-		return means(v.Name(), name)
+	return n.nameFrom != 0 && n.named(v.d.body, name)
+}
+
+// named reports whether a member of body has the name. Most are told apart by
+// their length.
+func (n *node) named(body []byte, name string) bool {
+	raw := body[n.nameFrom : n.nameFrom+n.nameLen]
+	if n.nameEscaped {
+		return means(raw, name)
 	}
-	return string(v.Name()) == name
+	return string(raw) == name
 }
 
 // content is what stands between the quotes of a string.
