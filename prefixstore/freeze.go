@@ -125,9 +125,6 @@ func (s *Store) freeze(ctx context.Context, a *logsink.Anchor) (*Epoch, error) {
 		panic(fmt.Sprintf("BUG: the log answered epoch %d of another session", won.Epoch))
 	}
 	failpoint.Hit(failpoint.Acknowledged)
-	if won.Epoch > 1 {
-		s.end(won.Key, won.Epoch-1)
-	}
 	return s.keep(won, won == a), nil
 }
 

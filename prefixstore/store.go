@@ -217,8 +217,12 @@ func (s *Store) current(ctx context.Context, k logsink.Key) (*Epoch, error) {
 }
 
 // keep takes an anchor from the log into memory. Requests that run at the same
-// time get the same Epoch, also when the cache drops it.
+// time get the same Epoch, also when the cache drops it. Epochs before it are
+// over: one that the cache still has, or takes late, is not to come back.
 func (s *Store) keep(a *logsink.Anchor, born bool) *Epoch {
+	if a.Epoch > 1 {
+		s.end(a.Key, a.Epoch-1)
+	}
 	name := cacheKey(a.Key) + "\x00" + strconv.Itoa(a.Epoch)
 	e := s.live.intern(name, func() *Epoch { return newEpoch(a, born, s.forgetful) })
 	if !s.opt.DropCache {
