@@ -29,9 +29,9 @@ type Options struct {
 	IdleLimit time.Duration
 	Version   string       // of the program, for anchors
 	Logger    *slog.Logger // default: none
-	// DropCache has the cache refuse everything, so that tests can show that it
-	// is never truth.
-	DropCache bool
+	// FillCache is handed what puts an epoch into the cache, and may do so late,
+	// so that tests can show that the cache is never truth. Default: at once.
+	FillCache func(put func())
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
@@ -45,6 +45,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.FillCache == nil {
+		o.FillCache = func(put func()) { put() }
 	}
 }
 
@@ -225,9 +228,7 @@ func (s *Store) keep(a *logsink.Anchor, born bool) *Epoch {
 	}
 	name := cacheKey(a.Key) + "\x00" + strconv.Itoa(a.Epoch)
 	e := s.live.intern(name, func() *Epoch { return newEpoch(a, born, s.forgetful) })
-	if !s.opt.DropCache {
-		s.cache.Set(cacheKey(a.Key), e, e.cost)
-	}
+	s.opt.FillCache(func() { s.cache.Set(cacheKey(a.Key), e, e.cost) })
 	return e
 }
 

@@ -79,12 +79,6 @@ func mustFind(t *testing.T, s *Store, w Want, r *Recipe) *Epoch {
 	return e
 }
 
-// everyCache runs a test with the cache as it is and with one that drops all.
-func everyCache(t *testing.T, f func(t *testing.T, opt Options)) {
-	t.Run("cache", func(t *testing.T) { f(t, Options{}) })
-	t.Run("no cache", func(t *testing.T) { f(t, Options{DropCache: true}) })
-}
-
 // TestI5_OneWinner: first requests race in two processes; there is one anchor,
 // each process composes at most once at a time, and all use the same bytes.
 func TestI5_OneWinner(t *testing.T) {
@@ -145,201 +139,223 @@ func TestI2_FrozenOverReloadAndRestart(t *testing.T) {
 // TestI1_NothingWithoutTheLog: both ways in which a write can fail. What was
 // stored although the reply was lost is what the next request gets.
 func TestI1_NothingWithoutTheLog(t *testing.T) {
-	f := func(name string, fail func(l *memLog), wantComposed int64) {
-		t.Run(name, func(t *testing.T) {
-			log, c := newMemLog(), &composer{}
-			s := open(t, log, Options{})
-			log.set(func() { fail(log) })
-			if e, err := s.Find(t.Context(), want("s"), c.recipe()); !errors.Is(err, logsink.ErrUnavailable) {
-				t.Fatalf("Find with a failing log = %v, %v; want ErrUnavailable", e, err)
-			}
-			log.set(func() { log.down, log.loseReply = false, false })
-			e := mustFind(t, s, want("s"), c.recipe())
-			if got := string(e.Rendering("r")); !strings.Contains(got, fmt.Sprintf("composition %d ", wantComposed)) {
-				t.Errorf("after the fault the session has %q, want composition %d", got, wantComposed)
-			}
-			if len(log.anchors) != 1 {
-				t.Errorf("%d anchors, want 1", len(log.anchors))
-			}
-		})
-	}
-	f("failed, but stored", func(l *memLog) { l.loseReply = true }, 1)
-	// The look-up fails before anything is composed.
-	f("failed, not stored", func(l *memLog) { l.down = true }, 1)
+	everyCache(t, func(t *testing.T, opt Options) {
+		f := func(name string, fail func(l *memLog), wantComposed int64) {
+			t.Run(name, func(t *testing.T) {
+				log, c := newMemLog(), &composer{}
+				s := open(t, log, opt)
+				log.set(func() { fail(log) })
+				if e, err := s.Find(t.Context(), want("s"), c.recipe()); !errors.Is(err, logsink.ErrUnavailable) {
+					t.Fatalf("Find with a failing log = %v, %v; want ErrUnavailable", e, err)
+				}
+				log.set(func() { log.down, log.loseReply = false, false })
+				e := mustFind(t, s, want("s"), c.recipe())
+				if got := string(e.Rendering("r")); !strings.Contains(got, fmt.Sprintf("composition %d ", wantComposed)) {
+					t.Errorf("after the fault the session has %q, want composition %d", got, wantComposed)
+				}
+				if len(log.anchors) != 1 {
+					t.Errorf("%d anchors, want 1", len(log.anchors))
+				}
+			})
+		}
+		f("failed, but stored", func(l *memLog) { l.loseReply = true }, 1)
+		// The look-up fails before anything is composed.
+		f("failed, not stored", func(l *memLog) { l.down = true }, 1)
+	})
 }
 
 // TestI5_FailedCompositionLeavesNoTrace.
 func TestI5_FailedCompositionLeavesNoTrace(t *testing.T) {
-	log, c := newMemLog(), &composer{err: errors.New("contributor broke")}
-	s := open(t, log, Options{})
-	var ce *ComposeError
-	if _, err := s.Find(t.Context(), want("s"), c.recipe()); !errors.As(err, &ce) {
-		t.Fatalf("Find = %v, want a ComposeError", err)
-	}
-	if log.freezes != 0 {
-		t.Fatalf("%d writes to the log after a failed composition", log.freezes)
-	}
-	c.err = nil
-	if e := mustFind(t, s, want("s"), c.recipe()); !e.Injects() {
-		t.Errorf("decision %s, want inject", e.Label())
-	}
+	everyCache(t, func(t *testing.T, opt Options) {
+		log, c := newMemLog(), &composer{err: errors.New("contributor broke")}
+		s := open(t, log, opt)
+		var ce *ComposeError
+		if _, err := s.Find(t.Context(), want("s"), c.recipe()); !errors.As(err, &ce) {
+			t.Fatalf("Find = %v, want a ComposeError", err)
+		}
+		if log.freezes != 0 {
+			t.Fatalf("%d writes to the log after a failed composition", log.freezes)
+		}
+		c.err = nil
+		if e := mustFind(t, s, want("s"), c.recipe()); !e.Injects() {
+			t.Errorf("decision %s, want inject", e.Label())
+		}
+	})
 }
 
 // TestI5_LeaderLeaves: the client whose request composes goes away; the others
 // still get the one composition.
 func TestI5_LeaderLeaves(t *testing.T) {
-	log, c := newMemLog(), &composer{wait: make(chan struct{})}
-	s := open(t, log, Options{})
-	ctx, leave := context.WithCancelCause(t.Context())
-	left := make(chan error)
-	go func() {
-		_, err := s.Find(ctx, want("s"), c.recipe())
-		left <- err
-	}()
-	for c.n.Load() == 0 {
-	}
-	leave(errors.New("left"))
-	if err := <-left; err == nil {
-		t.Fatal("Find of a client that left = nil error")
-	}
-	close(c.wait)
-	e := mustFind(t, s, want("s"), c.recipe())
-	if n := c.n.Load(); n != 1 || !strings.Contains(string(e.Rendering("r")), "composition 1 ") {
-		t.Errorf("composed %d times, got %q; want the first composition", n, e.Rendering("r"))
-	}
+	everyCache(t, func(t *testing.T, opt Options) {
+		log, c := newMemLog(), &composer{wait: make(chan struct{})}
+		s := open(t, log, opt)
+		ctx, leave := context.WithCancelCause(t.Context())
+		left := make(chan error)
+		go func() {
+			_, err := s.Find(ctx, want("s"), c.recipe())
+			left <- err
+		}()
+		for c.n.Load() == 0 {
+		}
+		leave(errors.New("left"))
+		if err := <-left; err == nil {
+			t.Fatal("Find of a client that left = nil error")
+		}
+		close(c.wait)
+		e := mustFind(t, s, want("s"), c.recipe())
+		if n := c.n.Load(); n != 1 || !strings.Contains(string(e.Rendering("r")), "composition 1 ") {
+			t.Errorf("composed %d times, got %q; want the first composition", n, e.Rendering("r"))
+		}
+	})
 }
 
 // TestI13_EmptyIsBare: no text means no byte and no list.
 func TestI13_EmptyIsBare(t *testing.T) {
-	log, c := newMemLog(), &composer{empty: true}
-	e := mustFind(t, open(t, log, Options{}), want("s"), c.recipe())
-	if e.Injects() || e.Why != "empty" || e.Rendering("r") != nil || e.Prefix != "" {
-		t.Errorf("epoch %+v, want bare because empty", e)
-	}
-	for _, a := range log.anchors {
-		if a.Messages != nil || a.Renderings != nil {
-			t.Errorf("anchor holds %v and %v, want nothing", a.Messages, a.Renderings)
+	everyCache(t, func(t *testing.T, opt Options) {
+		log, c := newMemLog(), &composer{empty: true}
+		e := mustFind(t, open(t, log, opt), want("s"), c.recipe())
+		if e.Injects() || e.Why != "empty" || e.Rendering("r") != nil || e.Prefix != "" {
+			t.Errorf("epoch %+v, want bare because empty", e)
 		}
-	}
+		for _, a := range log.anchors {
+			if a.Messages != nil || a.Renderings != nil {
+				t.Errorf("anchor holds %v and %v, want nothing", a.Messages, a.Renderings)
+			}
+		}
+	})
 }
 
 // TestI2_ForeignHistory: a history signed without our prefix never gets one.
 func TestI2_ForeignHistory(t *testing.T) {
-	log, c := newMemLog(), &composer{}
-	s := open(t, log, Options{})
-	w := want("s")
-	w.SignedHistory = true
-	if e := mustFind(t, s, w, c.recipe()); e.Label() != "bare; foreign_history" {
-		t.Errorf("decision %q, want bare; foreign_history", e.Label())
-	}
-	// A later request without signatures stays bare: the decision is frozen.
-	if e := mustFind(t, s, want("s"), c.recipe()); e.Injects() {
-		t.Error("the session was injected later")
-	}
+	everyCache(t, func(t *testing.T, opt Options) {
+		log, c := newMemLog(), &composer{}
+		s := open(t, log, opt)
+		w := want("s")
+		w.SignedHistory = true
+		if e := mustFind(t, s, w, c.recipe()); e.Label() != "bare; foreign_history" {
+			t.Errorf("decision %q, want bare; foreign_history", e.Label())
+		}
+		// A later request without signatures stays bare: the decision is frozen.
+		if e := mustFind(t, s, want("s"), c.recipe()); e.Injects() {
+			t.Error("the session was injected later")
+		}
+	})
 }
 
 func TestI6_TenantsDoNotMeet(t *testing.T) {
-	s, c := open(t, newMemLog(), Options{}), &composer{}
-	a := mustFind(t, s, Want{Key: logsink.Key{Tenant: "a", Session: "same"}}, c.recipe())
-	b := mustFind(t, s, Want{Key: logsink.Key{Tenant: "b", Session: "same"}}, c.recipe())
-	if string(a.Rendering("r")) == string(b.Rendering("r")) {
-		t.Error("two tenants with one session id share a prefix")
-	}
+	everyCache(t, func(t *testing.T, opt Options) {
+		s, c := open(t, newMemLog(), opt), &composer{}
+		a := mustFind(t, s, Want{Key: logsink.Key{Tenant: "a", Session: "same"}}, c.recipe())
+		b := mustFind(t, s, Want{Key: logsink.Key{Tenant: "b", Session: "same"}}, c.recipe())
+		if string(a.Rendering("r")) == string(b.Rendering("r")) {
+			t.Error("two tenants with one session id share a prefix")
+		}
+	})
 }
 
 // TestPending: what went out bare while the log was down is anchored so once it
 // answers, and stays so.
 func TestPending(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log, c := newMemLog(), &composer{}
-		s, err := New(log, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		log.set(func() { log.down = true })
-		if _, ok := s.Remember(want("s"), c.recipe(), "log_down"); !ok {
-			t.Fatal("Remember = false")
-		}
-		if e := mustFind(t, s, want("s"), c.recipe()); e.Label() != "bare; log_down" {
-			t.Fatalf("while the log is down the session is %q, want bare; log_down", e.Label())
-		}
-		log.set(func() { log.down = false })
-		time.Sleep(1100 * time.Millisecond)
-		synctest.Wait()
-		if len(log.anchors) != 1 {
-			t.Fatalf("%d anchors after the log came back, want 1", len(log.anchors))
-		}
-		if e := mustFind(t, s, want("s"), c.recipe()); e.Injects() {
-			t.Error("the session was injected after it began bare")
-		}
-		if n := c.n.Load(); n != 0 {
-			t.Errorf("composed %d times, want 0", n)
-		}
+	everyCache(t, func(t *testing.T, opt Options) {
+		synctest.Test(t, func(t *testing.T) {
+			log, c := newMemLog(), &composer{}
+			s, err := New(log, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			log.set(func() { log.down = true })
+			if _, ok := s.Remember(want("s"), c.recipe(), "log_down"); !ok {
+				t.Fatal("Remember = false")
+			}
+			if e := mustFind(t, s, want("s"), c.recipe()); e.Label() != "bare; log_down" {
+				t.Fatalf("while the log is down the session is %q, want bare; log_down", e.Label())
+			}
+			log.set(func() { log.down = false })
+			time.Sleep(1100 * time.Millisecond)
+			synctest.Wait()
+			if len(log.anchors) != 1 {
+				t.Fatalf("%d anchors after the log came back, want 1", len(log.anchors))
+			}
+			if e := mustFind(t, s, want("s"), c.recipe()); e.Injects() {
+				t.Error("the session was injected after it began bare")
+			}
+			if n := c.n.Load(); n != 0 {
+				t.Errorf("composed %d times, want 0", n)
+			}
+		})
 	})
 }
 
 func TestI10_PendingIsBounded(t *testing.T) {
-	log := newMemLog()
-	log.down = true
-	s, r := open(t, log, Options{}), (&composer{}).recipe()
-	for i := range maxPending {
-		if _, ok := s.Remember(want(fmt.Sprint(i)), r, "log_down"); !ok {
-			t.Fatalf("Remember number %d = false", i)
+	everyCache(t, func(t *testing.T, opt Options) {
+		log := newMemLog()
+		log.down = true
+		s, r := open(t, log, opt), (&composer{}).recipe()
+		for i := range maxPending {
+			if _, ok := s.Remember(want(fmt.Sprint(i)), r, "log_down"); !ok {
+				t.Fatalf("Remember number %d = false", i)
+			}
 		}
-	}
-	if _, ok := s.Remember(want("one more"), r, "log_down"); ok {
-		t.Errorf("Remember took %d sessions", maxPending+1)
-	}
+		if _, ok := s.Remember(want("one more"), r, "log_down"); ok {
+			t.Errorf("Remember took %d sessions", maxPending+1)
+		}
+	})
 }
 
 func TestIdleLimit(t *testing.T) {
-	now := time.Unix(1_800_000_000, 0)
-	log, c := newMemLog(), &composer{}
-	opt := Options{IdleLimit: time.Hour, Now: func() time.Time { return now }}
-	s := open(t, log, opt)
-	number := func(s *Store) int { return mustFind(t, s, want("s"), c.recipe()).Number }
-	if n := number(s); n != 1 {
-		t.Fatalf("epoch %d, want 1", n)
-	}
-	now = now.Add(59 * time.Minute)
-	if n := number(s); n != 1 {
-		t.Errorf("epoch %d after 59 minutes, want 1", n)
-	}
-	now = now.Add(61 * time.Minute)
-	if n := number(s); n != 2 {
-		t.Errorf("epoch %d after 61 idle minutes, want 2", n)
-	}
-	// A process that has not seen the session asks the log when it was last used.
-	log.active[want("s").Key] = now
-	now = now.Add(2 * time.Hour)
-	if n := number(open(t, log, opt)); n != 3 {
-		t.Errorf("epoch %d in another process after 2 idle hours, want 3", n)
-	}
+	everyCache(t, func(t *testing.T, opt Options) {
+		now := time.Unix(1_800_000_000, 0)
+		log, c := newMemLog(), &composer{}
+		opt.IdleLimit, opt.Now = time.Hour, func() time.Time { return now }
+		s := open(t, log, opt)
+		number := func(s *Store) int { return mustFind(t, s, want("s"), c.recipe()).Number }
+		if n := number(s); n != 1 {
+			t.Fatalf("epoch %d, want 1", n)
+		}
+		now = now.Add(59 * time.Minute)
+		if n := number(s); n != 1 {
+			t.Errorf("epoch %d after 59 minutes, want 1", n)
+		}
+		now = now.Add(61 * time.Minute)
+		if n := number(s); n != 2 {
+			t.Errorf("epoch %d after 61 idle minutes, want 2", n)
+		}
+		// A process that has not seen the session asks the log when it was last used.
+		log.active[want("s").Key] = now
+		now = now.Add(2 * time.Hour)
+		if n := number(open(t, log, opt)); n != 3 {
+			t.Errorf("epoch %d in another process after 2 idle hours, want 3", n)
+		}
+	})
 }
 
 // TestPanicStaysInItsSession: a fault while rendering is an error of that
 // request, not the end of the process.
 func TestPanicStaysInItsSession(t *testing.T) {
-	s := open(t, newMemLog(), Options{})
-	r := (&composer{}).recipe()
-	r.Render = func([]logsink.Message) ([]logsink.Rendering, error) { panic("render") }
-	if _, err := s.Find(t.Context(), want("s"), r); err == nil || !strings.Contains(err.Error(), "BUG") {
-		t.Errorf("Find = %v, want an error that says BUG", err)
-	}
-	mustFind(t, s, want("other"), (&composer{}).recipe())
+	everyCache(t, func(t *testing.T, opt Options) {
+		s := open(t, newMemLog(), opt)
+		r := (&composer{}).recipe()
+		r.Render = func([]logsink.Message) ([]logsink.Rendering, error) { panic("render") }
+		if _, err := s.Find(t.Context(), want("s"), r); err == nil || !strings.Contains(err.Error(), "BUG") {
+			t.Errorf("Find = %v, want an error that says BUG", err)
+		}
+		mustFind(t, s, want("other"), (&composer{}).recipe())
+	})
 }
 
 // TestSharedBytes: ten thousand sessions with one opener hold its bytes once.
 func TestSharedBytes(t *testing.T) {
-	s := open(t, newMemLog(), Options{})
-	r := &Recipe{Render: render, Compose: func(context.Context, contrib.Session) (contrib.Result, error) {
-		return contrib.Result{Messages: []contrib.Message{{Role: "user", Text: "opener"}}}, nil
-	}}
-	a, b := mustFind(t, s, want("a"), r), mustFind(t, s, want("b"), r)
-	if &a.Rendering("r")[0] != &b.Rendering("r")[0] {
-		t.Error("two sessions with one opener hold its bytes twice")
-	}
+	everyCache(t, func(t *testing.T, opt Options) {
+		s := open(t, newMemLog(), opt)
+		r := &Recipe{Render: render, Compose: func(context.Context, contrib.Session) (contrib.Result, error) {
+			return contrib.Result{Messages: []contrib.Message{{Role: "user", Text: "opener"}}}, nil
+		}}
+		a, b := mustFind(t, s, want("a"), r), mustFind(t, s, want("b"), r)
+		if &a.Rendering("r")[0] != &b.Rendering("r")[0] {
+			t.Error("two sessions with one opener hold its bytes twice")
+		}
+	})
 }
 
 func BenchmarkFindKnown(b *testing.B) {
