@@ -35,6 +35,7 @@ const (
 	kindBlob    = "blob"
 	kindLineage = "lineage"
 	kindSecret  = "secret"
+	kindBurst   = "burst" // who goes first, or that its beginning is cached (redis_burst.go)
 
 	kindIndex    = "index"    // stream: all pages
 	kindAnchored = "anchored" // sorted set: sessions by latest anchor

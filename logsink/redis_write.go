@@ -60,7 +60,7 @@ func (s *Redis) writeAll(ctx context.Context, steps []step) ([]*redis.Cmd, error
 	return s.readAll(ctx, steps)
 }
 
-// readAll runs steps that write nothing.
+// readAll runs steps that write nothing, or nothing that must be durable.
 func (s *Redis) readAll(ctx context.Context, steps []step) ([]*redis.Cmd, error) {
 	return s.untilServed(ctx, steps, func(ctx context.Context, steps []step, send sending) ([]*redis.Cmd, error) {
 		return s.pipeline(ctx, s.client, steps, send)

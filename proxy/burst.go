@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -19,13 +20,23 @@ import (
 // (facts/providers.md 1.3). So the first one leads, and the others wait for its
 // answer to begin, at most burst.hold each.
 //
-// Bursts are this process's: over replicas, the one that leads would be agreed
-// upon in enter, and the beginning of its answer told in warm.
+// A process has one request at most that leads. With a log that replicas share it
+// asks them first, and stands for all that wait here (burst_others.go).
 type burst struct {
+	id     logsink.BurstID // immutable
+	others *others         // nil if nobody shares the log
+
 	mu sync.Mutex // guards the following
 
-	warmed time.Time     // the provider's entry can be read until then
-	lead   chan struct{} // closed when its holder leads no more; nil if nobody leads
+	warmed time.Time // the provider's entry can be read until then
+	told   time.Time // when others were last told of an entry
+	lead   *lead     // nil if nobody leads
+}
+
+// A lead is the right to go first.
+type lead struct {
+	over  chan struct{}      // closed when its holder leads no more
+	claim logsink.BurstClaim // what others know its holder by; its holder's alone
 }
 
 // A burstKey tells the beginnings of requests apart, as far as a proxy can: an
@@ -54,32 +65,33 @@ const maxBursts = 10_000
 
 // bursts are those that this process remembers.
 type bursts struct {
-	cache *lru.Cache[burstKey, *burst]
-	held  atomic.Int64 // requests that wait now
+	cache  *lru.Cache[burstKey, *burst]
+	others *others      // nil if nobody shares the log
+	held   atomic.Int64 // requests that wait now
 }
 
-func newBursts() *bursts {
+func newBursts(shared *logsink.Bursts) *bursts {
 	c, err := lru.New[burstKey, *burst](maxBursts)
 	if err != nil {
 		panic("BUG: " + err.Error()) // only for a size below 1
 	}
-	return &bursts{cache: c}
+	return &bursts{cache: c, others: newOthers(shared)}
 }
 
 func (bs *bursts) get(k burstKey) *burst {
 	if b, ok := bs.cache.Get(k); ok {
 		return b
 	}
-	b := &burst{}
+	b := &burst{id: k.id(), others: bs.others}
 	if there, loaded, _ := bs.cache.PeekOrAdd(k, b); loaded {
 		return there
 	}
 	return b
 }
 
-// enter has the caller lead, or returns whose end to wait for. With neither, the
-// beginning is warm and there is no reason to wait.
-func (b *burst) enter() (lead, ahead chan struct{}) {
+// enter has the caller lead in this process, or returns whose end to wait for.
+// With neither, the beginning is warm and there is no reason to wait.
+func (b *burst) enter() (mine, ahead *lead) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -88,27 +100,27 @@ func (b *burst) enter() (lead, ahead chan struct{}) {
 	case b.lead != nil:
 		return nil, b.lead
 	}
-	b.lead = make(chan struct{})
+	b.lead = &lead{over: make(chan struct{})}
 	return b.lead, nil
 }
 
-// warm notes that an answer has begun, to a request sent at some time, and lets
-// all go on who wait. Whoever was sent without leading may be the first.
-func (b *burst) warm(sent time.Time) {
+// warm notes that the provider's entry can be read until then, and lets all go on
+// who wait. Whoever was sent without leading may be the first.
+func (b *burst) warm(until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if until := sent.Add(warmTime); until.After(b.warmed) {
+	if until.After(b.warmed) {
 		b.warmed = until
 	}
 	b.pass()
 }
 
 // quit ends a lead that came to nothing: the next one leads. It does nothing if
-// lead is nil, or leads no more.
-func (b *burst) quit(lead chan struct{}) {
+// mine is nil, or leads no more.
+func (b *burst) quit(mine *lead) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if lead != nil && b.lead == lead {
+	if mine != nil && b.lead == mine {
 		b.pass()
 	}
 }
@@ -116,7 +128,7 @@ func (b *burst) quit(lead chan struct{}) {
 // pass wakes those who wait; they enter again. b.mu must be held.
 func (b *burst) pass() {
 	if b.lead != nil {
-		close(b.lead)
+		close(b.lead.over)
 		b.lead = nil
 	}
 }
@@ -129,25 +141,35 @@ const (
 	holdLeft     = "client_gone"
 )
 
-// follow waits, for hold at most, behind those who lead, ahead first. lead is
-// not nil if the caller has come to lead.
-func (b *burst) follow(ctx context.Context, ahead chan struct{}, hold time.Duration) (lead chan struct{}, end string) {
-	deadline := time.NewTimer(hold)
+// follow waits, until then at most, behind one who leads here; or, leading here
+// itself, behind another replica, which it asks again and again. The lead that it
+// returns is not nil if the caller has come to lead.
+func (b *burst) follow(ctx context.Context, mine, ahead *lead, until time.Time) (_ *lead, end string) {
+	deadline := time.NewTimer(time.Until(until))
 	defer deadline.Stop()
-	for ahead != nil {
+	for {
 		select {
-		case <-ahead:
-			lead, ahead = b.enter()
+		case <-cmp.Or(mine, ahead).over:
+			mine, ahead = b.enter()
+		case <-b.others.again(mine):
 		case <-deadline.C:
+			b.quit(mine)
 			return nil, holdExpired
 		case <-ctx.Done():
+			b.quit(mine)
 			return nil, holdLeft
 		}
+		goes := ahead == nil
+		if mine != nil {
+			mine, goes = b.goesFirst(ctx, mine, until)
+		}
+		switch {
+		case goes && mine != nil:
+			return mine, holdLed
+		case goes:
+			return nil, holdReleased
+		}
 	}
-	if lead != nil {
-		return lead, holdLed
-	}
-	return nil, holdReleased
 }
 
 // hold has a request with a prefix wait while another brings the same beginning
@@ -159,19 +181,27 @@ func (x *exchange) hold() error {
 		return nil
 	}
 	x.burst = x.s.bursts.get(x.burstKey())
-	var ahead chan struct{}
-	if x.lead, ahead = x.burst.enter(); ahead == nil {
+	until := time.Now().Add(longest)
+	mine, ahead := x.burst.enter()
+	if mine == nil && ahead == nil {
 		return nil
 	}
-	return x.waitBehind(ahead, longest)
+	if mine != nil {
+		lead, goes := x.burst.goesFirst(x.life, mine, until)
+		if goes {
+			x.lead = lead
+			return nil
+		}
+	}
+	return x.waitBehind(mine, ahead, until)
 }
 
-func (x *exchange) waitBehind(ahead chan struct{}, longest time.Duration) error {
+func (x *exchange) waitBehind(mine, ahead *lead, until time.Time) error {
 	x.s.bursts.held.Add(1)
 	defer x.s.bursts.held.Add(-1)
 	began := time.Now()
-	lead, end := x.burst.follow(x.life, ahead, longest)
-	x.lead = lead
+	var end string
+	x.lead, end = x.burst.follow(x.life, mine, ahead, until)
 	x.s.counters.Held(end, time.Since(began))
 	if end == holdLeft {
 		x.conclude(logsink.EndClientGone, "held")
@@ -186,6 +216,11 @@ func (x *exchange) burstKey() burstKey {
 	return burstKey{tenant: x.ident.Tenant, to: x.route.upstream, start: start}
 }
 
+// id is the same in all replicas that send to the same provider.
+func (k burstKey) id() logsink.BurstID {
+	return logsink.BurstID(lineage.Of([]byte(k.tenant)).Next(lineage.Of([]byte(k.to.base.String()))).Next(k.start))
+}
+
 // letFollow tells those who wait for this request that its answer has begun; or,
 // since a provider caches nothing of what it refuses, that another is to lead.
 func (x *exchange) letFollow() {
@@ -193,7 +228,11 @@ func (x *exchange) letFollow() {
 		return
 	}
 	if x.relay.status/100 == 2 {
-		x.burst.warm(x.relay.sent)
+		until := x.relay.sent.Add(warmTime)
+		x.burst.warm(until)
+		x.burst.tell(until, x.lead)
+		x.burst, x.lead = nil, nil
+		return
 	}
 	x.stopLeading()
 }
@@ -204,5 +243,6 @@ func (x *exchange) stopLeading() {
 		return
 	}
 	x.burst.quit(x.lead)
+	x.burst.forget(x.lead)
 	x.burst, x.lead = nil, nil
 }

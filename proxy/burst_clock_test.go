@@ -11,7 +11,7 @@ import (
 // TestBurstClock: what is told by the clock, to the tick.
 func TestBurstClock(t *testing.T) {
 	const hold = 2 * time.Second
-	begin := func(t *testing.T) (*burst, chan struct{}, time.Time) {
+	begin := func(t *testing.T) (*burst, *lead, time.Time) {
 		b := &burst{}
 		lead, ahead := b.enter()
 		if lead == nil || ahead != nil {
@@ -24,7 +24,7 @@ func TestBurstClock(t *testing.T) {
 		if ahead == nil {
 			return map[bool]string{true: "leads", false: "passes"}[lead != nil]
 		}
-		_, end = b.follow(context.Background(), ahead, hold)
+		_, end = b.follow(context.Background(), nil, ahead, time.Now().Add(hold))
 		return end
 	}
 	t.Run("each waits for hold from when it came", func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestBurstClock(t *testing.T) {
 				})
 			}
 			time.Sleep(time.Second)
-			b.warm(at)
+			b.warm(at.Add(warmTime))
 			b.quit(lead)
 			all.Wait()
 			time.Sleep(warmTime - time.Second - 1)
@@ -78,7 +78,7 @@ func TestBurstClock(t *testing.T) {
 				}
 			})
 			time.Sleep(time.Second)
-			b.warm(at)
+			b.warm(at.Add(warmTime))
 			all.Wait()
 			b.quit(lead) // late, and of no effect
 			if got := follow(b); got != "passes" {
@@ -116,7 +116,7 @@ func TestBurstClock(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			_, ahead := b.enter()
-			if _, end := b.follow(ctx, ahead, hold); end != holdLeft || time.Since(at) != time.Second {
+			if _, end := b.follow(ctx, nil, ahead, time.Now().Add(hold)); end != holdLeft || time.Since(at) != time.Second {
 				t.Errorf("%s after %v, want %s after 1s", end, time.Since(at), holdLeft)
 			}
 		})

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -325,15 +326,16 @@ func TestBurstAtShutdown(t *testing.T) {
 
 // TestI10_BurstsAreBounded: beginnings that nobody asks for are forgotten.
 func TestI10_BurstsAreBounded(t *testing.T) {
-	bs := newBursts()
-	first := bs.get(burstKey{tenant: "0"})
+	bs := newBursts(nil)
+	to := &upstream{base: &url.URL{Host: "provider"}}
+	first := bs.get(burstKey{tenant: "0", to: to})
 	for i := range 2 * maxBursts {
-		bs.get(burstKey{tenant: fmt.Sprint(i)})
+		bs.get(burstKey{tenant: fmt.Sprint(i), to: to})
 	}
 	if n := bs.cache.Len(); n > maxBursts {
 		t.Errorf("%d bursts are remembered, want %d at most", n, maxBursts)
 	}
-	if bs.get(burstKey{tenant: "0"}) == first {
+	if bs.get(burstKey{tenant: "0", to: to}) == first {
 		t.Error("the oldest one is remembered")
 	}
 }

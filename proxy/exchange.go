@@ -47,8 +47,8 @@ type exchange struct {
 	plan   plan
 	sent   sent
 
-	burst *burst        // whose beginning it has, nil if it waits for nobody and nobody for it
-	lead  chan struct{} // its lead in there, nil if it has none
+	burst *burst // whose beginning it has, nil if it waits for nobody and nobody for it
+	lead  *lead  // its lead in there, nil if it has none
 
 	relay     relay
 	completed bool // the client got a whole successful answer

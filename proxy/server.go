@@ -29,6 +29,7 @@ type Deps struct {
 	// (log.requests: sync).
 	Sync     bool
 	Store    *prefixstore.Store
+	Bursts   *logsink.Bursts // what replicas on one log share for burst.hold; nil if they share nothing
 	Counters *telemetry.Counters
 	Logger   *slog.Logger
 }
@@ -59,7 +60,7 @@ type Server struct {
 func New(ctx context.Context, setup Setup, d Deps) (*Server, error) {
 	s := &Server{
 		logs: d.Log, queue: d.Queue, sync: d.Sync, store: d.Store,
-		counters: d.Counters, log: d.Logger, threads: newThreads(), bursts: newBursts(),
+		counters: d.Counters, log: d.Logger, threads: newThreads(), bursts: newBursts(d.Bursts),
 	}
 	s.repeats = newRepeats(&s.inFlight)
 	var err error
@@ -112,6 +113,7 @@ func (s *Server) gauges() {
 	s.counters.Gauge("preface_requests_in_flight", "Requests under way.", func() float64 { return float64(s.inFlight.Load()) })
 	s.counters.Gauge("preface_kept_body_bytes", "Bodies kept for what their threads' next requests repeat.", func() float64 { return float64(s.repeats.bytes()) })
 	s.counters.Gauge("preface_held_requests", "Requests that wait for the first byte of another's answer (burst.hold).", func() float64 { return float64(s.bursts.held.Load()) })
+	s.counters.CounterFunc("preface_burst_errors_total", "Calls by which replicas agree on bursts (burst.hold) that failed; for some seconds each then holds its own.", s.bursts.others.failures)
 	s.counters.Gauge("preface_draining", "1 once shutdown has begun.", func() float64 {
 		if s.draining.Load() {
 			return 1
@@ -166,6 +168,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		guard.cutAll()
 		s.settle()
 	}
+	s.bursts.others.settle()
 	for _, up := range s.current.Load().ups {
 		up.close()
 	}

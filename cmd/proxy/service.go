@@ -149,7 +149,7 @@ func (v *service) openAgents(ctx context.Context) (err error) {
 
 func (v *service) openServer(ctx context.Context) (err error) {
 	v.server, err = proxy.New(ctx, v.started.setup(), proxy.Deps{
-		Log: v.logs, Queue: v.queue, Sync: v.started.Log.Requests == logsink.RequestsSync, Store: v.store,
+		Log: v.logs, Queue: v.queue, Sync: v.started.Log.Requests == logsink.RequestsSync, Store: v.store, Bursts: shared(v.logs),
 		Counters: v.counters, Logger: v.logger,
 	})
 	if err != nil {
@@ -157,6 +157,15 @@ func (v *service) openServer(ctx context.Context) (err error) {
 	}
 	v.opens(partServer, v.server.Shutdown)
 	v.metrics()
+	return nil
+}
+
+// shared is what replicas on a log tell each other of bursts, nil if the log is
+// one process's.
+func shared(l logsink.Log) *logsink.Bursts {
+	if r, ok := l.(*logsink.Redis); ok {
+		return r.Bursts()
+	}
 	return nil
 }
 
