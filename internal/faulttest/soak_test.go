@@ -54,6 +54,7 @@ type soak struct {
 	p      *child
 	crew   *crew
 	faults int
+	opener http.HandlerFunc // what the contributor answers if nothing is wrong, if not the ordinary
 }
 
 // run keeps up load and faults for a time.
@@ -107,7 +108,7 @@ func (s *soak) stopped() {
 func (s *soak) contributorFails() {
 	s.openers.setAnswer(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 500) })
 	pace(300 * time.Millisecond)
-	s.openers.setAnswer(nil)
+	s.openers.setAnswer(s.opener)
 }
 
 func (s *soak) reloads() {
