@@ -93,7 +93,7 @@ func playDemo(ctx context.Context, dir string, replicas int, tell *narrator) (*d
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.Bursts, err = playBursts(ctx, dir, tell); err != nil {
+	if r.Bursts, err = playBursts(ctx, dir, replicas, tell); err != nil {
 		return nil, nil, err
 	}
 	r.Took = time.Since(began).Round(10 * time.Millisecond).Seconds()

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"os"
+	"net/http"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,26 +35,15 @@ type demoBurst struct {
 	Ratio   float64 `json:"ratio"` // of the second to the first, in USD
 }
 
-const burstConfig = `listen: 127.0.0.1:0
-admin: "off"
-log: {path: <log>, timeout: 20s}
-prefix: {compose_timeout: 20s}
-burst: {hold: <hold>}
-contributors:
-  - {name: agents-md, kind: file, root: <folder>, paths: [AGENTS.md], deadline: 20s}
-routes:
-  - {name: anthropic, dialect: anthropic, upstream: <provider>, policy: enforced}
-  - {name: openai, dialect: openai, upstream: <provider>, policy: enforced}
-`
-
 // playBursts has the threads of two agents begin at once, twice: without
-// burst.hold, where none is answered before all have arrived, and with it.
-func playBursts(ctx context.Context, dir string, tell *narrator) ([]demoBurst, error) {
-	free, err := playBurst(ctx, filepath.Join(dir, "burst-free"), 0, tell)
+// burst.hold, where none is answered before all have arrived, and with it. They
+// are spread over so many replicas.
+func playBursts(ctx context.Context, dir string, replicas int, tell *narrator) ([]demoBurst, error) {
+	free, err := playBurst(ctx, filepath.Join(dir, "burst-free"), replicas, 0, tell)
 	if err != nil {
 		return nil, err
 	}
-	held, err := playBurst(ctx, filepath.Join(dir, "burst-held"), burstHold, tell)
+	held, err := playBurst(ctx, filepath.Join(dir, "burst-held"), replicas, burstHold, tell)
 	if err != nil {
 		return nil, err
 	}
@@ -99,22 +85,19 @@ var burstRoles = []burstRole{
 	},
 }
 
-// playBurst plays the bursts one after the other, through a proxy and to a
+// playBurst plays the bursts one after the other, through proxies and to a
 // provider of their own.
-func playBurst(ctx context.Context, dir string, hold time.Duration, tell *narrator) (perf *performance, err error) {
+func playBurst(ctx context.Context, dir string, replicas int, hold time.Duration, tell *narrator) (perf *performance, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	perf = &performance{name: fmt.Sprintf("burst with hold %v", hold), tell: tell}
-	perf.provider = provider.New(provider.Options{OnArrive: meeting(ctx, hold == 0)})
-	perf.provider.SetFault(provider.Fault{Delay: burstPause})
-	defer func() { err = errors.Join(err, perf.provider.Close()) }()
-	proxy, err := startBurst(ctx, dir, hold, perf.provider)
-	if err != nil {
+	s := &burstStage{provider: provider.New(provider.Options{OnArrive: meeting(ctx, hold == 0)})}
+	defer func() { err = errors.Join(err, s.strike(context.WithoutCancel(ctx))) }()
+	if err := s.set(ctx, dir, replicas, hold); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, proxy.close(context.WithoutCancel(ctx))) }()
+	perf = &performance{name: fmt.Sprintf("burst with hold %v", hold), tell: tell, provider: s.provider}
 	for i, r := range burstRoles {
-		p, err := castBurst(r, uint64(i+1), "http://"+proxy.agents.Addr().String())
+		p, err := castBurst(r, uint64(i+1), s.spread)
 		if err != nil {
 			return nil, err
 		}
@@ -151,28 +134,9 @@ func meeting(ctx context.Context, meet bool) func(*provider.Exchange) {
 	}
 }
 
-func startBurst(ctx context.Context, dir string, hold time.Duration, p *provider.Provider) (*service, error) {
-	if err := errors.Join(p.Start("127.0.0.1:0"), os.Mkdir(dir, 0o700)); err != nil {
-		return nil, err
-	}
-	s := &demoStage{dir: dir}
-	text := strings.NewReplacer(
-		"<folder>", strconv.Quote(dir), "<log>", strconv.Quote(s.logPath()), "<hold>", hold.String(), "<provider>", strconv.Quote(p.URL()),
-	).Replace(burstConfig)
-	if err := errors.Join(s.writeRules(1), os.WriteFile(s.configPath(), []byte(text), 0o600)); err != nil {
-		return nil, err
-	}
-	o := options{config: s.configPath()}
-	set, err := load(o)
-	if err != nil {
-		return nil, err
-	}
-	return start(ctx, o, set, slog.New(slog.DiscardHandler), new(slog.LevelVar))
-}
-
 // castBurst gives a role its threads; what begins them takes no turn itself.
-func castBurst(r burstRole, seed uint64, url string) (*player, error) {
-	main, err := agent.New(agent.Config{Kind: r.kind, URL: url, Key: r.key, Name: r.name, Seed: seed})
+func castBurst(r burstRole, seed uint64, through func(http.RoundTripper) http.RoundTripper) (*player, error) {
+	main, err := agent.New(agent.Config{Kind: r.kind, URL: "http://replica", Key: r.key, Name: r.name, Seed: seed, Through: through})
 	if err != nil {
 		return nil, err
 	}

@@ -131,7 +131,11 @@ func (r *demoResult) printRefusals(w io.Writer) {
 }
 
 func (r *demoResult) printBursts(w io.Writer) {
-	t := section(w, fmt.Sprintf("What burst.hold saves when %d subagents of one session begin at once", burstThreads), tabwriter.AlignRight)
+	title := fmt.Sprintf("What burst.hold saves when %d subagents of one session begin at once", burstThreads)
+	if r.Replicas != nil {
+		title += fmt.Sprintf(", spread over %d replicas", len(r.Replicas.Replicas))
+	}
+	t := section(w, title, tabwriter.AlignRight)
 	fmt.Fprintln(t, "  AGENT\tPROMPTS\tHOLD\tREQUESTS\tINPUT\tREAD FROM CACHE\tWRITTEN\tUSD\tRATIO\t")
 	for _, b := range r.Bursts {
 		burstLine(t, b.Name+"\t"+b.Prompts+"\toff", b.Free, 1)

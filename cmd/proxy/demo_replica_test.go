@@ -37,6 +37,15 @@ func TestDemoReplicas(t *testing.T) {
 	spoilReplicas(t, e)
 }
 
+// A burst over replicas saves what it saves at one.
+func TestDemoBurstsOverReplicas(t *testing.T) {
+	all, err := playBursts(t.Context(), t.TempDir(), 3, &narrator{w: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testBursts(t, all)
+}
+
 func spoilReplicas(t *testing.T, e *evidence) {
 	carrying := func(life int) *sighting {
 		for _, c := range e.calls {

@@ -78,8 +78,10 @@ func (s *seat) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections is for the agent's Close.
-func (s *seat) CloseIdleConnections() {
-	if c, ok := s.inner.(interface{ CloseIdleConnections() }); ok {
+func (s *seat) CloseIdleConnections() { closeIdle(s.inner) }
+
+func closeIdle(rt http.RoundTripper) {
+	if c, ok := rt.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }

@@ -59,18 +59,7 @@ func testDemoResult(t *testing.T, r *demoResult) {
 			t.Errorf("%s with a volatile opener was refused with %+v, want its thinking to be", s.Name, refused)
 		}
 	}
-	if len(r.Bursts) != len(burstRoles) {
-		t.Errorf("it tells of %d bursts, want %d", len(r.Bursts), len(burstRoles))
-	}
-	for _, burst := range r.Bursts {
-		free, held := burst.Free, burst.Held
-		if free.Requests != burstThreads || free.Tokens.CacheRead != 0 || free.Tokens.Written() != free.Tokens.Input() {
-			t.Errorf("without hold the burst of %s has %s, want all to be written", burst.Name, free)
-		}
-		if held.Requests != burstThreads || held.Tokens.Input() != free.Tokens.Input() || held.Tokens.CacheRead == 0 || burst.Ratio >= 0.5 {
-			t.Errorf("with hold the burst of %s has %s for %v of the price, want the same read at less than half", burst.Name, held, burst.Ratio)
-		}
-	}
+	testBursts(t, r.Bursts)
 	told, err := json.Marshal(r)
 	if err != nil || !bytes.Contains(told, []byte(`"held":true`)) || !bytes.Contains(told, []byte(`"id":"I12","name":"no secret","looked":"`)) {
 		t.Errorf("as JSON it is %s, %v", told, err)
@@ -83,6 +72,22 @@ func testDemoResult(t *testing.T, r *demoResult) {
 	for _, want := range []string{"BROKEN", "\nbroken I2: this\n", "\nbroken I2: and 2 more\n", "\nbroken: I2 frozen\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("with a broken promise it prints no %q:\n%s", want, b.String())
+		}
+	}
+}
+
+func testBursts(t *testing.T, all []demoBurst) {
+	t.Helper()
+	if len(all) != len(burstRoles) {
+		t.Errorf("it tells of %d bursts, want %d", len(all), len(burstRoles))
+	}
+	for _, burst := range all {
+		free, held := burst.Free, burst.Held
+		if free.Requests != burstThreads || free.Tokens.CacheRead != 0 || free.Tokens.Written() != free.Tokens.Input() {
+			t.Errorf("without hold the burst of %s has %s, want all to be written", burst.Name, free)
+		}
+		if held.Requests != burstThreads || held.Tokens.Input() != free.Tokens.Input() || held.Tokens.CacheRead == 0 || burst.Ratio >= 0.5 {
+			t.Errorf("with hold the burst of %s has %s for %v of the price, want the same read at less than half", burst.Name, held, burst.Ratio)
 		}
 	}
 }
