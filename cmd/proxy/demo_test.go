@@ -89,6 +89,9 @@ func testBursts(t *testing.T, all []demoBurst) {
 		if held.Requests != burstThreads || held.Tokens.Input() != free.Tokens.Input() || held.Tokens.CacheRead == 0 || burst.Ratio >= 0.5 {
 			t.Errorf("with hold the burst of %s has %s for %v of the price, want the same read at less than half", burst.Name, held, burst.Ratio)
 		}
+		if once := held.Tokens.Input() / burstThreads; burst.Prompts == "the same" && held.Tokens.Written() != once {
+			t.Errorf("with hold the burst of %s wrote %d tokens, want what one of them has, %d", burst.Name, held.Tokens.Written(), once)
+		}
 	}
 }
 
