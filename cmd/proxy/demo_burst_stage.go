@@ -38,6 +38,7 @@ type burstStage struct {
 }
 
 func (s *burstStage) set(ctx context.Context, dir string, replicas int, hold time.Duration) (err error) {
+	s.provider.SetFault(provider.Fault{Delay: burstPause})
 	if err := errors.Join(s.provider.Start("127.0.0.1:0"), os.Mkdir(dir, 0o700)); err != nil {
 		return err
 	}
