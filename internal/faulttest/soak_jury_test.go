@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-9236c7ca/preface/bench/provider"
+	"github.com/seed-9236c7ca/preface/logsink"
 )
 
 const (
@@ -33,6 +34,8 @@ type jury struct {
 	accounts map[string]*account
 	leavers  []*account // of whom it is not known yet whether they were followed
 	killed   map[*child]bool
+	anchors  map[string]*logsink.Anchor // by session, as first seen in the log
+	names    map[string]string          // of tenants in the log, by credential
 }
 
 // An account is what is known of one try.
@@ -48,7 +51,10 @@ type account struct {
 }
 
 func newJury(tr *trail) *jury {
-	return &jury{trail: tr, accounts: map[string]*account{}, killed: map[*child]bool{}}
+	return &jury{
+		trail: tr, accounts: map[string]*account{}, killed: map[*child]bool{},
+		anchors: map[string]*logsink.Anchor{}, names: map[string]string{},
+	}
 }
 
 // begin notes a try before it is sent.
@@ -81,7 +87,10 @@ func (j *jury) arrive(e *provider.Exchange) {
 	if !ok {
 		return
 	}
-	err := j.trail.logged(t, got)
+	a, err := j.anchor(t.of)
+	if err == nil {
+		err = carries(a, got)
+	}
 	j.judge(1, unless(err == nil, "when %s of session %s arrived: %w", t.id, t.of.id, err))
 	was, ok := j.trail.frozen(t, got)
 	j.judge(2, unless(ok, "%s of session %s carries %q at %d, an earlier one %q at %d", t.id, t.of.id, got, t.slot, was.bytes, was.at))
@@ -156,7 +165,7 @@ func (j *jury) settle(e provider.Exchange) {
 		return
 	}
 	if e.ReceivedAt.IsZero() {
-		_, err := j.trail.anchor(t.of.id)
+		_, err := j.anchor(t.of)
 		j.judge(1, unless(err == nil, "a part of %s of session %s arrived: %w", t.id, t.of.id, err))
 	}
 	j.mu.Lock()

@@ -10,6 +10,53 @@ import (
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
+// anchor reads a session's one anchor from the log, past the replicas, unless it
+// was seen there before: the end tells whether it was lost since.
+func (j *jury) anchor(s *session) (a *logsink.Anchor, err error) {
+	j.mu.Lock()
+	a, name := j.anchors[s.id], j.names[s.key]
+	j.mu.Unlock()
+	if a != nil {
+		return a, nil
+	}
+	within(func() bool { // it may be down just now
+		a, name, err = j.trail.st.anchorUnder(name, s.id)
+		return !errors.Is(err, logsink.ErrUnavailable)
+	})
+	if err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.anchors[s.id], j.names[s.key] = a, name
+	return a, nil
+}
+
+// anchorUnder reads the one anchor of a session of a tenant. One whose name in
+// the log is not known yet is looked for among all sessions, which takes long
+// when there are many.
+func (st *stage) anchorUnder(name, session string) (*logsink.Anchor, string, error) {
+	ctx := context.Background()
+	r, err := logsink.OpenReader(ctx, logsink.Config{Path: st.judgedPath()})
+	if err != nil {
+		return nil, name, err
+	}
+	defer r.Close()
+	keys := []logsink.Key{{Tenant: name, Session: session}}
+	if name == "" {
+		all, err := keysIn(ctx, r, session)
+		if err != nil {
+			return nil, name, err
+		}
+		keys = all[session]
+	}
+	a, err := onlyAnchor(ctx, r, keys)
+	if err != nil {
+		return nil, name, err
+	}
+	return a, keys[0].Tenant, nil
+}
+
 // judgeLog judges what a log says in the end, when all replicas have ended.
 func (j *jury) judgeLog(r logsink.Reader) error {
 	ctx := context.Background()
