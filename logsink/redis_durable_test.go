@@ -3,6 +3,7 @@ package logsink_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -139,4 +140,49 @@ func TestI1_ReplicaStalls(t *testing.T) {
 		}
 		once(t, l, k, op.name)
 	}
+}
+
+// TestI1_WaitAOF: from 7.2 on each write asks for the disk, however seldom the
+// server syncs by itself, and what is not there does not count as stored.
+func TestI1_WaitAOF(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t, "appendonly yes", "appendfsync everysec")
+	version, err := s.Version()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if olderThan72(version) {
+		t.Skipf("%s has no WAITAOF, which came with 7.2; the suite tests its appendfsync always", version)
+	}
+	l, err := logsink.OpenRedis(t.Context(), s.URL(), logsink.Config{Durability: logsink.DurableFsync})
+	opened(t, l, err)
+	for _, op := range operations {
+		if _, err := op.do(t.Context(), l, logsink.Key{Tenant: "t", Session: op.name}, "on disk"); err != nil {
+			t.Errorf("%s = %v", op.name, err)
+		}
+	}
+	if n := calls(t, s, "waitaof"); n < len(operations) {
+		t.Errorf("for %d writes WAITAOF was asked %d times", len(operations), n)
+	}
+	if _, err := s.Do("CONFIG", "SET", "appendonly", "no"); err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range operations {
+		_, err := op.do(t.Context(), l, logsink.Key{Tenant: "t", Session: op.name + " in memory"}, "in memory")
+		if !errors.Is(err, logsink.ErrUnavailable) {
+			t.Errorf("%s with a server that keeps nothing on disk any more = %v, want ErrUnavailable", op.name, err)
+		}
+	}
+}
+
+// calls is how often a server was given a command.
+func calls(t *testing.T, s *redistest.Server, command string) (n int) {
+	t.Helper()
+	info, err := s.Do("INFO", "commandstats")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(fmt.Sprint(info), "cmdstat_"+command+":")
+	fmt.Sscanf(rest, "calls=%d", &n) // 0 if it is not there
+	return n
 }
