@@ -103,6 +103,9 @@ func (s *Server) serve(ctx *fasthttp.RequestCtx) {
 	if err := x.handle(); err != nil {
 		x.refuse(err)
 	}
+	if s.draining.Load() {
+		ctx.SetConnectionClose() // its next request is welcome elsewhere
+	}
 }
 
 func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {

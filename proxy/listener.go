@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"context"
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -13,14 +15,19 @@ type listener struct {
 	net.Listener
 	watch *wire.Watcher
 	idle  time.Duration // of writes
+	slack time.Duration // for what is on its way when it is closed
 	close func() error  // once
+	over  func()        // closes done, once
+	done  chan struct{} // closed when Accept hands out no more
 
 	mu    sync.Mutex // guards conns
 	conns map[*wire.Conn]struct{}
 }
 
 func newListener(ln net.Listener, watch *wire.Watcher, idle time.Duration) *listener {
-	return &listener{Listener: ln, watch: watch, idle: idle, close: sync.OnceValue(ln.Close), conns: map[*wire.Conn]struct{}{}}
+	done := make(chan struct{})
+	return &listener{Listener: ln, watch: watch, idle: idle, slack: lingerTime, close: sync.OnceValue(ln.Close), done: done,
+		over: sync.OnceFunc(func() { close(done) }), conns: map[*wire.Conn]struct{}{}}
 }
 
 // Close stops listening. Both Shutdown and fasthttp call it.
@@ -32,6 +39,9 @@ func (l *listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				l.over()
+			}
 			return nil, err
 		}
 		wc, err := wire.NewConn(c, l.watch, l.idle)
@@ -60,6 +70,35 @@ func (c *client) Close() error {
 	delete(c.from.conns, c.Conn)
 	c.from.mu.Unlock()
 	return c.Conn.Close()
+}
+
+// lingerTime is how long connections stay open on which a request may be on its
+// way: about a slow round trip.
+const lingerTime = time.Second
+
+// linger waits, once the listener is closed, until every client has had time to
+// send what it was about to, or has left as its answer told it to. A client whose
+// request meets a connection that is being closed cannot tell that nobody read it.
+func (l *listener) linger(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, l.slack)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for accepting := l.done; accepting != nil || l.open() > 0; {
+		select {
+		case <-accepting:
+			accepting = nil
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (l *listener) open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.conns)
 }
 
 // closeUnused closes connections on which nothing was ever sent; fasthttp would

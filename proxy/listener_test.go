@@ -1,8 +1,11 @@
 package proxy
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net"
+	"net/http"
 	"testing"
 
 	"github.com/seed-9236c7ca/preface/prefixstore"
@@ -31,5 +34,44 @@ func TestShutdownBeforeServe(t *testing.T) {
 	}
 	if _, err := net.Dial("tcp", ln.Addr().String()); err == nil {
 		t.Error("a server that was shut down listens")
+	}
+}
+
+// TestDrainTakesWhatIsOnItsWay: a request that comes on a connection from before
+// the listener was closed is answered, also if it is the first one there, and the
+// answer sends the client elsewhere for the next.
+func TestDrainTakesWhatIsOnItsWay(t *testing.T) {
+	b := newBench(t)
+	kept, unused := b.raw(""), b.raw("")
+	ask(t, kept, false)
+	eventually(t, "both are accepted", func() bool { return b.srv.guard.Load().open() == 2 })
+	b.srv.guard.Load().slack = patience // until both are closed
+	ended := make(chan struct{})
+	go func() { defer close(ended); b.stop() }()
+	eventually(t, "the listener is closed", func() bool {
+		c, err := net.Dial("tcp", unused.RemoteAddr().String())
+		if err == nil {
+			c.Close()
+		}
+		return err != nil
+	})
+	ask(t, kept, true)
+	ask(t, unused, true)
+	<-ended
+}
+
+// ask sends a request on a connection and requires that it is answered.
+func ask(t *testing.T, c net.Conn, last bool) {
+	t.Helper()
+	if _, err := io.WriteString(c, rawPost("/v1/messages", anthropicTurn)); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != 200 || resp.Close != last {
+		t.Errorf("status %d, connection closed %v, %v; want 200, %v", resp.StatusCode, resp.Close, err, last)
 	}
 }

@@ -153,14 +153,16 @@ func (s *Server) Ready() bool { return !s.draining.Load() }
 // elsewhere before Shutdown.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// Shutdown stops taking connections and waits for running answers until ctx
-// ends; those that still run then are cut, and their clients see that they are.
+// Shutdown stops taking connections, takes what is on its way on those there
+// are, and waits for running answers until ctx ends; those that still run then are
+// cut, and their clients see that they are.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	failpoint.Hit(failpoint.Draining)
 	guard := s.guard.Load()
 	if guard != nil {
 		_ = guard.Close() // fasthttp does not know it yet if Serve has only begun
+		guard.linger(ctx)
 		guard.closeUnused()
 	}
 	err := s.http.ShutdownWithContext(ctx)
