@@ -47,9 +47,14 @@ func (d durability) waits() bool { return d.askAOF || d.replicas > 0 }
 // nearer deadline.
 const waitMost = 2 * time.Second
 
-// ask adds the question to a pipeline whose writes it is about. The function
-// that it returns reads the answer.
-func (d durability) ask(ctx context.Context, p redis.Pipeliner) func() error {
+// ask adds the question to a pipeline of steps, one of which uses a key. The
+// function that it returns reads the answer.
+//
+// From 7.2 on the server waits for the connection's last write alone, and a step
+// that meets what another has stored writes nothing: it would be told that all is
+// safe while the other still waits. So there is a write behind each.
+func (d durability) ask(ctx context.Context, p redis.Pipeliner, key string) func() error {
+	p.Set(ctx, fenceBeside(key), 1, 0)
 	wait := waitMost
 	if at, ok := ctx.Deadline(); ok {
 		wait = max(time.Millisecond, min(wait, time.Until(at)*9/10))

@@ -140,6 +140,9 @@ func TestI1_ReplicaStalls(t *testing.T) {
 		}
 		once(t, l, k, op.name)
 	}
+	if waits, fences := callsOf(t, master, "wait"), callsOf(t, master, "set"); waits == 0 || fences < waits {
+		t.Errorf("the server was asked to WAIT %d times, behind %d writes; from 7.2 on it waits for nothing else", waits, fences)
+	}
 }
 
 // TestI1_WaitAOF: from 7.2 on each write asks for the disk, however seldom the
@@ -161,7 +164,7 @@ func TestI1_WaitAOF(t *testing.T) {
 			t.Errorf("%s = %v", op.name, err)
 		}
 	}
-	if n := calls(t, s, "waitaof"); n < len(operations) {
+	if n := callsOf(t, s, "waitaof"); n < len(operations) {
 		t.Errorf("for %d writes WAITAOF was asked %d times", len(operations), n)
 	}
 	if _, err := s.Do("CONFIG", "SET", "appendonly", "no"); err != nil {
@@ -175,8 +178,8 @@ func TestI1_WaitAOF(t *testing.T) {
 	}
 }
 
-// calls is how often a server was given a command.
-func calls(t *testing.T, s *redistest.Server, command string) (n int) {
+// callsOf is how often a server was given a command.
+func callsOf(t *testing.T, s *redistest.Server, command string) (n int) {
 	t.Helper()
 	info, err := s.Do("INFO", "commandstats")
 	if err != nil {

@@ -3,6 +3,7 @@ package logsink
 import (
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -45,7 +46,14 @@ const (
 	kindBlobs    = "blobs"    // sorted set: blobs by when they were last offered
 	kindFormat   = "format"
 	kindSweep    = "sweep" // somebody has swept blobs of late
+	kindFence    = "fence" // written so that there is something to wait for
 )
+
+// fenceBeside is the fence of the bucket that a key is of.
+func fenceBeside(key string) string {
+	bucket, _, _ := strings.Cut(key, "}:")
+	return bucket + "}:" + kindFence
+}
 
 func (k sessionKey) key(kind string) string { return k.bucket().named(kind, k[:]) }
 

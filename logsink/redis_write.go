@@ -179,7 +179,7 @@ func (s *Redis) writeByNode(ctx context.Context, steps []step, send sending) ([]
 			mine[j] = steps[i]
 		}
 		var check func() error
-		got, err := s.pipeline(ctx, c, mine, send, func(p redis.Pipeliner) { check = s.durable.ask(ctx, p) })
+		got, err := s.pipeline(ctx, c, mine, send, func(p redis.Pipeliner) { check = s.durable.ask(ctx, p, mine[0].keys[0]) })
 		if err == nil {
 			err = check()
 		}
