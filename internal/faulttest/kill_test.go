@@ -3,6 +3,8 @@ package faulttest
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -48,12 +50,29 @@ func unanswered(v victim) bool {
 	return v.arrival != nil && v.status == 0 && v.anchor != nil
 }
 
-// kills is how often the program is killed at each point.
+// kills is how often the program is killed at each point when it is alone.
 func kills() int {
 	if testing.Short() {
 		return 3
 	}
 	return 20
+}
+
+// killsOf is how often one of several replicas is killed at each point:
+// PREFACE_LIVES, if that is set, or that part of what one alone is.
+func killsOf(part int) int {
+	if n := lives(); n > 0 {
+		return n
+	}
+	return (kills() + part - 1) / part
+}
+
+// lives is PREFACE_LIVES, by which tests over replicas are run for longer: 50 is
+// what reliability asks for of a kill at each point, 10 of a rolling restart. 0 if
+// it is not set.
+func lives() int {
+	n, _ := strconv.Atoi(os.Getenv("PREFACE_LIVES")) // what is no number is not set
+	return n
 }
 
 // TestI1_Kill9: the program is killed at every point, again and again on one
@@ -78,7 +97,7 @@ func TestI1_Kill9BesideAnother(t *testing.T) {
 			p.victim = nil // its session may have gone on with the other
 			k := newKilling(t, p, uint64(100+i))
 			k.others = []*child{k.start()}
-			k.run((kills() + 3) / 4)
+			k.run(killsOf(4))
 		})
 	}
 }

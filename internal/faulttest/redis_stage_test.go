@@ -238,7 +238,10 @@ func TestI2_RedisStopped(t *testing.T) {
 }
 
 // TestI1_RedisKill9: one of three proxies over one Redis is killed at every
-// point, again and again, under agents that go on with the others.
+// point, again and again, under agents that go on with the others. A long run,
+// with 50 kills at each point, is one of
+//
+//	PREFACE_LIVES=50 go test -race -timeout 40m -v -run TestI1_RedisKill9 ./internal/faulttest
 func TestI1_RedisKill9(t *testing.T) {
 	for i, p := range killPoints {
 		t.Run(p.name, func(t *testing.T) {
@@ -246,7 +249,7 @@ func TestI1_RedisKill9(t *testing.T) {
 			p.victim = nil // its session may have gone on with another
 			k := newKilling(t, p, uint64(200+i), over(redistest.Start(t).URL(), inMemory))
 			k.others = []*child{k.start(), k.start()}
-			k.run((kills() + 9) / 10)
+			k.run(killsOf(10))
 		})
 	}
 }
