@@ -159,13 +159,25 @@ func (r *replicas) agent() {
 			r.crew.sent.Add(1)
 			if t.looksWhole() {
 				s.hear(t.answer)
+				s.compact()
 			} else {
 				r.crew.failed.Add(1)
 			}
 			r.crew.done(s, t)
 		})
-		pace(4 * time.Millisecond)
+		pace(20 * time.Millisecond)
 	}
+}
+
+// compact has a session that is through go on with its first message alone, as
+// agents do when their context is full. Every tenth ends instead, and another
+// begins: replicas remember sessions, and what they remember of new ones must
+// not hide what they forget to let go of.
+func (s *session) compact() {
+	if s.left > 0 || rand.IntN(10) == 0 {
+		return
+	}
+	s.history, s.left = s.history[:1:1], len(s.shape)
 }
 
 // trouble has the next thing go wrong, and ends it.

@@ -72,12 +72,13 @@ func (r *replicas) grown(i int) error {
 	var now footprint
 	var err error
 	before := r.before[i]
+	before.memory += perSession * float64(r.jury.sessions())
 	back := within(func() bool {
 		now, err = scrapedFootprint(r.sampler.client, r.list[i].Load())
 		return err == nil && now.within(before, slack)
 	})
-	r.t.Logf("replica %d at rest: before %+v, after %+v", i, before, now)
-	return unless(back, "replica %d at rest: before %+v, after %+v, %v", i, before, now, err)
+	r.t.Logf("replica %d at rest: before %+v, after %+v", i, r.before[i], now)
+	return unless(back, "replica %d at rest: before %+v, after %+v, %v", i, r.before[i], now, err)
 }
 
 // within reports whether a footprint is not larger than another by more than

@@ -23,7 +23,7 @@ type story struct {
 	late       bool // the log gets them last
 	turns      []*turn
 	page       string // that a replica shows
-	sizes      []footprint
+	sizes      []sample
 	lostRecord bool
 }
 
@@ -80,10 +80,10 @@ func (t *turn) carry(message []byte) {
 }
 
 // steady are sizes that go up and down, for so many samples two seconds apart.
-func steady(n int) (list []footprint) {
+func steady(n int) (list []sample) {
 	for i := range n {
 		wave := float64(i * 7919 % 13)
-		list = append(list, footprint{30 + wave, 40 + wave, 50<<20 + wave*(1<<20)})
+		list = append(list, sample{footprint{30 + wave, 40 + wave, 50<<20 + wave*(1<<20) + perSession*float64(i)}, float64(i)})
 	}
 	return list
 }
@@ -169,8 +169,8 @@ func (y *story) record(t *testing.T, log logsink.Log) {
 }
 
 // sampled are sizes as a soak measures them.
-func sampled(sizes []footprint) *sampler {
-	one := &series{name: "replica", of: &child{}, sizes: sizes}
+func sampled(sizes []sample) *sampler {
+	one := &series{name: "replica", of: &child{}, samples: sizes}
 	for i := range sizes {
 		one.at = append(one.at, float64(2*i))
 	}
@@ -217,9 +217,9 @@ func TestSoakJury(t *testing.T) {
 		{"a request arrives twice", 9, func(y *story) { y.turns[0].copies = 2 }},
 		{"a client waits for too long", 10, func(y *story) { y.turns[0].took = waitBound + time.Second }},
 		{"a client's patience ends", 10, func(y *story) { y.turns[0].err = os.ErrDeadlineExceeded }},
-		{"goroutines are left", 10, func(y *story) { y.leak(func(f *footprint, i float64) { f.goroutines += i / 5 }) }},
-		{"descriptors are left", 10, func(y *story) { y.leak(func(f *footprint, i float64) { f.descriptors += i / 5 }) }},
-		{"memory is kept", 10, func(y *story) { y.leak(func(f *footprint, i float64) { f.memory += i * (256 << 10) }) }},
+		{"goroutines are left", 10, func(y *story) { y.leak(func(f *sample, i float64) { f.goroutines += i / 5 }) }},
+		{"descriptors are left", 10, func(y *story) { y.leak(func(f *sample, i float64) { f.descriptors += i / 5 }) }},
+		{"memory is kept", 10, func(y *story) { y.leak(func(f *sample, i float64) { f.memory += i * (256 << 10) }) }},
 		{"usage is off by one", 11, func(y *story) { *y.turns[0].response.Usage.Output++ }},
 		{"usage of a whole answer is unknown", 11, func(y *story) { y.turns[0].response.Usage = nil }},
 		{"a class of a whole answer is unknown", 11, func(y *story) { y.turns[0].response.Usage.CacheRead = nil }},
@@ -242,7 +242,7 @@ func TestSoakJury(t *testing.T) {
 }
 
 // leak has a size grow with each sample.
-func (y *story) leak(more func(f *footprint, i float64)) {
+func (y *story) leak(more func(f *sample, i float64)) {
 	for i := range y.sizes {
 		more(&y.sizes[i], float64(i))
 	}
@@ -277,25 +277,24 @@ func TestSoakJury_KilledReplica(t *testing.T) {
 // TestSoakUsage: what a broken answer leaves unknown is right; what it claims
 // must have been said.
 func TestSoakUsage(t *testing.T) {
-	sent := provider.Exchange{Tokens: provider.Tokens{Fresh: 10, CacheRead: 20, Write30m: 30, Output: 40}, Complete: true}
-	cut := sent
-	cut.Complete = false
+	whole := sent{provider.Tokens{Fresh: 10, CacheRead: 20, Write30m: 30, Output: 40}, true}
+	cut := sent{whole.tokens, false}
 	n := func(v int64) *int64 { return &v }
-	f := func(name string, e *provider.Exchange, u *logsink.Usage, want bool) {
+	f := func(name string, a sent, u *logsink.Usage, want bool) {
 		t.Helper()
-		if err := usageAgrees(&logsink.Response{End: logsink.EndComplete, Usage: u}, e); (err == nil) != want {
+		if err := usageAgrees(&logsink.Response{End: logsink.EndComplete, Usage: u}, a); (err == nil) != want {
 			t.Errorf("%s: %v, want that it agrees: %v", name, err, want)
 		}
 	}
-	f("whole", &sent, &logsink.Usage{Fresh: n(10), CacheRead: n(20), Write30m: n(30), Output: n(40)}, true)
-	f("writes of an untold lifetime", &sent, &logsink.Usage{Fresh: n(10), CacheRead: n(20), WriteOther: n(30), Output: n(40)}, true)
-	f("input not told apart", &sent, &logsink.Usage{Unsplit: n(30), Write30m: n(30), Output: n(40)}, true)
-	f("first estimate of the output", &cut, &logsink.Usage{Fresh: n(10), Output: n(1)}, true)
-	f("broken off", &cut, nil, true)
-	f("broken off, invented", &cut, &logsink.Usage{Fresh: n(11)}, false)
-	f("broken off, output too large", &cut, &logsink.Usage{Output: n(41)}, false)
-	f("first estimate of a whole answer", &sent, &logsink.Usage{Fresh: n(10), CacheRead: n(20), Write30m: n(30), Output: n(1)}, false)
-	f("writes lost", &sent, &logsink.Usage{Fresh: n(10), CacheRead: n(20), Output: n(40)}, false)
+	f("whole", whole, &logsink.Usage{Fresh: n(10), CacheRead: n(20), Write30m: n(30), Output: n(40)}, true)
+	f("writes of an untold lifetime", whole, &logsink.Usage{Fresh: n(10), CacheRead: n(20), WriteOther: n(30), Output: n(40)}, true)
+	f("input not told apart", whole, &logsink.Usage{Unsplit: n(30), Write30m: n(30), Output: n(40)}, true)
+	f("first estimate of the output", cut, &logsink.Usage{Fresh: n(10), Output: n(1)}, true)
+	f("broken off", cut, nil, true)
+	f("broken off, invented", cut, &logsink.Usage{Fresh: n(11)}, false)
+	f("broken off, output too large", cut, &logsink.Usage{Output: n(41)}, false)
+	f("first estimate of a whole answer", whole, &logsink.Usage{Fresh: n(10), CacheRead: n(20), Write30m: n(30), Output: n(1)}, false)
+	f("writes lost", whole, &logsink.Usage{Fresh: n(10), CacheRead: n(20), Output: n(40)}, false)
 }
 
 // TestSoakSearch: a canary is found wherever it stands in a file.

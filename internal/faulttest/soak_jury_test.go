@@ -42,12 +42,19 @@ type jury struct {
 type account struct {
 	*try
 	began    time.Time
-	left     time.Time // the client left on purpose; zero if it did not
-	late     bool      // nobody followed it in time
-	over     bool      // the client is done with it
-	arrived  bool      // all of it did
-	arrivals int       // of any part of it
-	exchange *provider.Exchange
+	left     time.Time          // the client left on purpose; zero if it did not
+	late     bool               // nobody followed it in time
+	over     bool               // the client is done with it
+	arrived  bool               // all of it did
+	arrivals int                // of any part of it
+	exchange *provider.Exchange // that ended first; nil when it was judged
+	sent     sent
+}
+
+// sent is what the end needs to know of the provider's answer.
+type sent struct {
+	tokens provider.Tokens
+	whole  bool
 }
 
 func newJury(tr *trail) *jury {
@@ -126,6 +133,13 @@ func foreign(s *session, slot string, e *provider.Exchange) error {
 	return nil
 }
 
+// sessions is how many have an anchor that was seen.
+func (j *jury) sessions() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.anchors)
+}
+
 // reached reports whether all of a try has arrived.
 func (j *jury) reached(t *try) bool {
 	j.mu.Lock()
@@ -173,9 +187,9 @@ func (j *jury) settle(e provider.Exchange) {
 	a := j.accounts[t.id]
 	a.arrivals++
 	j.judge(9, unless(a.arrivals == 1, "%s arrived %d times", t.id, a.arrivals))
-	if a.exchange == nil {
+	if a.arrivals == 1 {
 		e.Body, e.Sent, e.Head, e.Header = nil, nil, nil, nil
-		a.exchange = &e
+		a.exchange, a.sent = &e, sent{e.Tokens, e.Complete}
 		j.pair(a)
 	}
 }
@@ -194,7 +208,7 @@ func (j *jury) pair(a *account) {
 	if !a.left.IsZero() && !a.late && e.Aborted() {
 		j.judge(7, unless(e.EndedAt.Sub(a.left) <= followBound, "the client of %s left, the provider's request ended after %v", a.id, e.EndedAt.Sub(a.left)))
 	}
-	e.Answer = nil
+	a.exchange = nil
 	if a.looksWhole() { // another may still be on its way
 		a.judged, a.body, a.answer = true, nil, nil
 	}
@@ -227,11 +241,11 @@ func (j *jury) lookAfter(now time.Time) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.leavers = slices.DeleteFunc(j.leavers, func(a *account) bool {
-		a.late = a.exchange == nil && now.Sub(a.left) > followBound
+		a.late = a.arrivals == 0 && now.Sub(a.left) > followBound
 		if a.late && a.arrived {
 			j.judge(7, fmt.Errorf("the client of %s left %v ago and the provider still works", a.id, now.Sub(a.left)))
 		}
-		return a.late || a.exchange != nil
+		return a.late || a.arrivals > 0
 	})
 	return len(j.leavers)
 }

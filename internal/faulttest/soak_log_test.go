@@ -198,10 +198,10 @@ func (j *jury) judgeUsage(recs recorded) {
 	defer j.mu.Unlock()
 	for _, a := range j.accounts {
 		rec := recs.responses[a.requestID]
-		if rec == nil || a.exchange == nil {
+		if rec == nil || a.arrivals == 0 {
 			continue
 		}
-		err := usageAgrees(rec, a.exchange)
+		err := usageAgrees(rec, a.sent)
 		j.judge(11, unless(err == nil, "%s, %s: %w", a.id, rec.End, err))
 	}
 }
@@ -209,21 +209,21 @@ func (j *jury) judgeUsage(recs recorded) {
 // usageAgrees compares a record with the provider's ledger. A class that the
 // provider did not get to say is unknown; one that is known is right. The output
 // of an answer that broke off may be its first estimate.
-func usageAgrees(rec *logsink.Response, e *provider.Exchange) error {
-	whole := rec.End == logsink.EndComplete && e.Complete && e.Tokens != provider.Tokens{}
+func usageAgrees(rec *logsink.Response, a sent) error {
+	whole := rec.End == logsink.EndComplete && a.whole && a.tokens != provider.Tokens{}
 	u := rec.Usage
 	if u == nil {
-		return unless(!whole, "usage is unknown, sent was %+v", e.Tokens)
+		return unless(!whole, "usage is unknown, sent was %+v", a.tokens)
 	}
 	for _, c := range []struct {
 		name  string
 		known *int64
 		sent  int64
 	}{
-		{"fresh", u.Fresh, e.Tokens.Fresh}, {"cache read", u.CacheRead, e.Tokens.CacheRead}, {"write 5m", u.Write5m, e.Tokens.Write5m},
-		{"write 1h", u.Write1h, e.Tokens.Write1h}, {"write 30m", u.Write30m, e.Tokens.Write30m},
-		{"write", u.WriteOther, e.Tokens.Written() - sumOf(u.Write5m, u.Write1h, u.Write30m)},
-		{"unsplit", u.Unsplit, e.Tokens.Fresh + e.Tokens.CacheRead}, {"output", u.Output, e.Tokens.Output},
+		{"fresh", u.Fresh, a.tokens.Fresh}, {"cache read", u.CacheRead, a.tokens.CacheRead}, {"write 5m", u.Write5m, a.tokens.Write5m},
+		{"write 1h", u.Write1h, a.tokens.Write1h}, {"write 30m", u.Write30m, a.tokens.Write30m},
+		{"write", u.WriteOther, a.tokens.Written() - sumOf(u.Write5m, u.Write1h, u.Write30m)},
+		{"unsplit", u.Unsplit, a.tokens.Fresh + a.tokens.CacheRead}, {"output", u.Output, a.tokens.Output},
 	} {
 		estimate := !whole && c.name == "output" && c.known != nil && *c.known <= c.sent
 		if c.known != nil && *c.known != c.sent && !estimate {
@@ -231,7 +231,7 @@ func usageAgrees(rec *logsink.Response, e *provider.Exchange) error {
 		}
 	}
 	all := sumOf(u.Fresh, u.CacheRead, u.Write5m, u.Write1h, u.Write30m, u.WriteOther, u.Unsplit, u.Output)
-	return unless(!whole || all == e.Tokens.Input()+e.Tokens.Output, "%d tokens are recorded, sent were %+v", all, e.Tokens)
+	return unless(!whole || all == a.tokens.Input()+a.tokens.Output, "%d tokens are recorded, sent were %+v", all, a.tokens)
 }
 
 func sumOf(counts ...*int64) (sum int64) {

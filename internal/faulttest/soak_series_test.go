@@ -14,10 +14,10 @@ import (
 
 // A series is what one process took up over time.
 type series struct {
-	name  string
-	of    *child    // nil for a server's
-	at    []float64 // seconds since the first sample of the soak
-	sizes []footprint
+	name    string
+	of      *child    // nil for a server's
+	at      []float64 // seconds since the first sample of the soak
+	samples []sample
 }
 
 // A sampler measures replicas and a server every now and then.
@@ -35,15 +35,16 @@ func newSampler() *sampler {
 // run takes samples until stop is closed.
 func (s *sampler) run(r *replicas, stop <-chan struct{}, every time.Duration) {
 	defer s.client.CloseIdleConnections()
-	for n := 0; ; n++ {
+	for {
+		sessions := float64(r.jury.sessions())
 		for i := range r.list {
 			p := r.list[i].Load()
 			if f, err := scrapedFootprint(s.client, p); err == nil {
-				s.add(fmt.Sprint("replica ", i), p, f)
+				s.add(fmt.Sprint("replica ", i), p, sample{f, sessions})
 			}
 		}
 		if used, ok := usedMemory(r.server); ok {
-			s.add("redis", nil, footprint{memory: used})
+			s.add("redis", nil, sample{footprint{memory: used}, sessions})
 		}
 		select {
 		case <-stop:
@@ -54,7 +55,7 @@ func (s *sampler) run(r *replicas, stop <-chan struct{}, every time.Duration) {
 }
 
 // add appends a sample to the series of a process, or begins that.
-func (s *sampler) add(name string, p *child, f footprint) {
+func (s *sampler) add(name string, p *child, f sample) {
 	var last *series
 	for _, old := range s.list {
 		if old.name == name && old.of == p {
@@ -66,7 +67,7 @@ func (s *sampler) add(name string, p *child, f footprint) {
 		s.list = append(s.list, last)
 	}
 	last.at = append(last.at, time.Since(s.since).Seconds())
-	last.sizes = append(last.sizes, f)
+	last.samples = append(last.samples, f)
 }
 
 // trendOf is the trend of a quantity when a quarter of the series has gone by:
@@ -74,7 +75,7 @@ func (s *sampler) add(name string, p *child, f footprint) {
 func (s *series) trendOf(q quantity) trend {
 	from := len(s.at) / 4
 	var v []float64
-	for _, f := range s.sizes[from:] {
+	for _, f := range s.samples[from:] {
 		v = append(v, q.of(f))
 	}
 	return trendOf(s.at[from:], v)
@@ -83,16 +84,16 @@ func (s *series) trendOf(q quantity) trend {
 // slopes judges all series and returns them as text.
 func (s *sampler) slopes(c *counters) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-10s %-12s %8s %8s %12s %14s %10s %10s\n", "process", "", "samples", "seconds", "median", "slope/10 min", "%/10 min", "growth")
+	fmt.Fprintf(&b, "%-10s %-20s %8s %8s %12s %14s %10s %10s\n", "process", "", "samples", "seconds", "median", "slope/10 min", "%/10 min", "growth")
 	for _, one := range s.list {
 		for _, q := range quantities {
 			t := one.trendOf(q)
-			if t.n < 2 || one.of == nil && q.unit == 1 {
+			if t.n < 2 || one.of == nil && (q.noise != 0 || q.unit == 1) {
 				continue
 			}
 			absolute, percent := t.per10min()
-			fmt.Fprintf(&b, "%-10s %-12s %8d %8.0f %12.0f %14.1f %10.1f %10.1f\n", one.name, q.name, t.n, t.span, t.level/q.unit, absolute/q.unit, percent, t.growth()/q.unit)
-			if one.of != nil { // the server grows with the log
+			fmt.Fprintf(&b, "%-10s %-20s %8d %8.0f %12.0f %14.1f %10.1f %10.1f\n", one.name, q.name, t.n, t.span, t.level/q.unit, absolute/q.unit, percent, t.growth()/q.unit)
+			if q.noise != 0 {
 				err := q.leaks(t)
 				c.judge(10, unless(err == nil, "%s: %w", one.name, err))
 			}

@@ -35,7 +35,7 @@ func (r *replicas) visit(stop <-chan struct{}) {
 		select {
 		case <-stop:
 			last++
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
