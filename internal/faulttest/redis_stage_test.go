@@ -253,3 +253,27 @@ func TestI1_RedisKill9(t *testing.T) {
 		})
 	}
 }
+
+// TestI2_RedisWithoutCache: two proxies whose caches refuse everything. Each turn
+// asks the log, and nothing else is different.
+func TestI2_RedisWithoutCache(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, over(redistest.Start(t).URL(), inMemory), func(st *stage) { st.config += "cache: {bytes: 1}\n" })
+	proxies := []*child{st.start(), st.start()}
+	c := &crew{st: st, name: "uncached"}
+	for range 30 {
+		c.made++
+		c.idle = append(c.idle, c.make(c.made))
+	}
+	c.work(agentsAtOnce, 1, proxies...)
+	for _, v := range st.trail.victims(0) {
+		t.Errorf("%s failed: status %d, %v", v.id, v.status, v.err)
+	}
+	if n := st.openers.asked.Load(); n != int64(c.made) {
+		t.Errorf("I2: composed %d times for %d sessions", n, c.made)
+	}
+	for _, p := range proxies {
+		p.stop()
+	}
+	st.trail.checkEnd(1)
+}
