@@ -95,7 +95,7 @@ func tell(t *testing.T, stories ...*story) *jury {
 	st.trail = newTrail(st)
 	j := newJury(st.trail)
 	c := logsink.DefaultConfig()
-	c.Sync = "normal" // nobody crashes here, and each story is a file
+	c.Sync = logsink.SyncNormal // nobody crashes here, and each story is a file
 	log, err := logsink.OpenSQLite(t.Context(), st.logPath(), c)
 	if err != nil {
 		t.Fatal(err)

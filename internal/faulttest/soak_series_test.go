@@ -85,10 +85,15 @@ func (s *series) trendOf(q quantity) trend {
 func (s *sampler) slopes(c *counters) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-10s %-20s %8s %8s %12s %14s %10s %10s\n", "process", "", "samples", "seconds", "median", "slope/10 min", "%/10 min", "growth")
+	short := 0
 	for _, one := range s.list {
+		if one.trendOf(quantities[0]).span < leastSpan.Seconds() {
+			short++
+			continue
+		}
 		for _, q := range quantities {
 			t := one.trendOf(q)
-			if t.n < 2 || one.of == nil && (q.noise != 0 || q.unit == 1) {
+			if one.of == nil && (q.noise != 0 || q.unit == 1) {
 				continue
 			}
 			absolute, percent := t.per10min()
@@ -99,6 +104,7 @@ func (s *sampler) slopes(c *counters) string {
 			}
 		}
 	}
+	fmt.Fprintf(&b, "and %d series of less than %v, which are not judged\n", short, leastSpan)
 	return b.String()
 }
 

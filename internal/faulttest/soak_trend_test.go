@@ -74,7 +74,7 @@ const perSession = 4 << 10
 type quantity struct {
 	name  string
 	unit  float64
-	noise float64 // 0: it is told and not judged
+	noise float64 // 0: its trend is told and not judged
 	of    func(sample) float64
 }
 
@@ -93,7 +93,7 @@ const leastSpan = 40 * time.Second
 // does so with each request, so the longer the soak the smaller the leak that it
 // finds; what is noise does not grow with time.
 func (q quantity) leaks(t trend) error {
-	if q.noise == 0 || t.span < leastSpan.Seconds() || t.growth() <= q.noise || t.rising < 0.7 {
+	if t.span < leastSpan.Seconds() || t.growth() <= q.noise || t.rising < 0.7 {
 		return nil
 	}
 	return fmt.Errorf("%s rose by %.0f within %.0f s, %.0f%% of the time", q.name, t.growth()/q.unit, t.span, 100*t.rising)
