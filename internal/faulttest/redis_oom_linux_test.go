@@ -66,7 +66,9 @@ func (o *starving) live(life int) {
 	o.crew.more.Store(true)
 	var load sync.WaitGroup
 	load.Go(func() { o.crew.work(2, life, append([]*child{p}, o.others...)...) })
-	for i := range 8 {
+	ordinary := o.crew.sent.Load() + 20
+	eventually(o.t, "it is under load", func() bool { return o.crew.sent.Load() >= ordinary })
+	for i := range 16 {
 		load.Go(func() { o.overfeed(life, i, p) })
 	}
 	state := p.over()
@@ -86,7 +88,8 @@ func (o *starving) overfeed(life, i int, p *child) {
 	defer leave(client)
 	for n := 0; ; n++ {
 		s := newSession(forms[(i+n)%len(forms)], fmt.Sprintf("large-%d-%d-%d", life, i, n), n%2 == 0)
-		s.history = []string{fmt.Sprintf(s.user, strings.Repeat("words and more ", 1<<20/15))}
+		s.header = []string{"x-provider-fault", "delay=300ms"} // so that many are under way at once
+		s.history = []string{fmt.Sprintf(s.user, strings.Repeat("words and more ", 2<<20/15))}
 		lost := !o.sendTo(p, client, s, life).looksWhole()
 		if lost {
 			o.sendTo(o.others[i%len(o.others)], client, s, life)
