@@ -160,12 +160,19 @@ func OpenReader(ctx context.Context, c Config) (Reader, error) {
 }
 
 // A scheme has two letters at least, so that C:\preface.db is a path.
-var schemeRx = regexp.MustCompile(`^([a-z][a-z0-9+.-]+):(.*)$`)
+var schemeRx = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):(.*)$`)
+
+// addressRx matches what is meant for a server and lacks its scheme: a file of
+// that name would be a log of this machine's own, which nobody notices.
+var addressRx = regexp.MustCompile(`^([0-9.]+|\[[0-9A-Fa-f:.]+\]):[0-9]+$`)
 
 func backend(path string) (b Backend, rest string, err error) {
 	scheme, rest := "sqlite", path
 	if m := schemeRx.FindStringSubmatch(path); m != nil {
-		scheme, rest = m[1], m[2]
+		scheme, rest = strings.ToLower(m[1]), m[2]
+	}
+	if addressRx.MatchString(path) {
+		return b, "", fmt.Errorf("cannot open log %s: it is an address; log.path wants redis://%s, or ./%s if it is a file", path, path, path)
 	}
 	backends.RLock()
 	b, ok := backends.m[scheme]

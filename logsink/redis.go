@@ -249,6 +249,14 @@ func advise(err error) error {
 		return fmt.Errorf("the server wants a password; set log.redis.password: %w", err)
 	case redis.HasErrorPrefix(err, "WRONGPASS"):
 		return fmt.Errorf("the server does not take log.redis.username and log.redis.password: %w", err)
+	case redis.HasErrorPrefix(err, "NOPERM"):
+		return fmt.Errorf("the user of log.redis.username may not do what the log needs; configs/redis.conf has such a user: %w", err)
+	case redis.HasErrorPrefix(err, "NOREPLICAS"):
+		return fmt.Errorf("the server has fewer replicas than its min-replicas-to-write and takes no writes: %w", err)
+	case strings.Contains(err.Error(), "cluster support disabled"):
+		return fmt.Errorf("the server is no cluster, as several addresses in log.path or cluster=true say: %w", err)
+	case strings.Contains(err.Error(), "DB index is out of range"):
+		return fmt.Errorf("the server has no database of the number at the end of log.path: %w", err)
 	case redis.IsOOMError(err), strings.Contains(err.Error(), "OOM command not allowed"):
 		return fmt.Errorf("the server is full (maxmemory); give it room, or keep less with log.retention: %w", err)
 	}

@@ -146,6 +146,9 @@ func addresses(hosts, port string) (addrs []string, err error) {
 		if h == "" && len(list) > 1 {
 			return nil, errors.New("an empty host among others")
 		}
+		if h == "" || strings.HasPrefix(h, ":") { // as a variable that is not set leaves it
+			return nil, errors.New("no host, as in redis://127.0.0.1:6379")
+		}
 		addr, err := withPort(h, port)
 		if err != nil {
 			return nil, err
@@ -158,9 +161,6 @@ func addresses(hosts, port string) (addrs []string, err error) {
 func withPort(host, port string) (string, error) {
 	bare := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if !strings.Contains(host, ":") || net.ParseIP(bare) != nil {
-		if bare == "" {
-			bare = "127.0.0.1"
-		}
 		return net.JoinHostPort(bare, port), nil
 	}
 	name, port, err := net.SplitHostPort(host)
@@ -169,9 +169,6 @@ func withPort(host, port string) (string, error) {
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
 		return "", fmt.Errorf("the port %q, which is no number from 1 to 65535", port)
-	}
-	if name == "" {
-		name = "127.0.0.1"
 	}
 	return net.JoinHostPort(name, port), nil
 }

@@ -29,10 +29,8 @@ func TestRedisURL(t *testing.T) {
 	}
 	one := func(addr string) target { return target{Addrs: []string{addr}} }
 	f("redis://localhost", one("localhost:6379"))
-	f("redis://", one("127.0.0.1:6379"))
 	f("redis://10.0.0.1:7000", one("10.0.0.1:7000"))
 	f("redis://10.0.0.1:7000/", one("10.0.0.1:7000"))
-	f("redis://:7000", one("127.0.0.1:7000"))
 	f("redis://[::1]:7000", one("[::1]:7000"))
 	f("redis://[::1]", one("[::1]:6379"))
 	f("redis://h/3", target{Addrs: []string{"h:6379"}, DB: 3})
@@ -74,6 +72,8 @@ func TestRedisURLRefused(t *testing.T) {
 	f("redis+sentinel://a/mine?cluster=true", none, "cluster=true is for redis://")
 	f("redis://a,,b", none, "an empty host")
 	f("redis://a,", none, "an empty host")
+	f("redis://", none, "no host, as in redis://127.0.0.1:6379")
+	f("redis://:7000", none, "no host, as in redis://127.0.0.1:6379")
 	f("redis://a:x", none, `the port "x"`)
 	f("redis://a:", none, `the port ""`)
 	f("redis://a:70000", none, `the port "70000"`)

@@ -92,10 +92,12 @@ func (s *Store) learnEnded(ctx context.Context, cursor int64, level slog.Level) 
 	ctx, cancel := context.WithTimeout(ctx, s.opt.LogTimeout)
 	defer cancel()
 	refs, next, err := s.log.Ended(ctx, cursor)
+	if errors.Is(err, context.Canceled) {
+		return cursor
+	}
+	s.outage.tell(s.opt.Logger, err)
+	s.away.Store(err != nil)
 	if err != nil {
-		if !errors.Is(err, context.Canceled) {
-			s.opt.Logger.Warn("cannot ask the log for ended epochs; asking again in a second", "error", err)
-		}
 		return cursor
 	}
 	for _, ref := range refs {
@@ -104,4 +106,29 @@ func (s *Store) learnEnded(ctx context.Context, cursor int64, level slog.Level) 
 		}
 	}
 	return next
+}
+
+// LogAnswers reports whether the log answered when it was last asked, which is
+// each second.
+func (s *Store) LogAnswers() bool { return !s.away.Load() }
+
+// An outage of the log is told when it begins, each minute, and when it is over:
+// a line each second would hide all others.
+type outage struct{ since, told time.Time }
+
+const outageEvery = time.Minute
+
+func (o *outage) tell(logger *slog.Logger, err error) {
+	now := time.Now()
+	switch {
+	case err == nil && !o.since.IsZero():
+		logger.Info("the header log answers again", "after", now.Sub(o.since).Round(time.Second).String())
+		*o = outage{}
+	case err != nil && now.Sub(o.told) >= outageEvery:
+		if o.since.IsZero() {
+			o.since = now
+		}
+		o.told = now
+		logger.Warn("the header log does not answer; sessions in memory go on, resumes elsewhere are not seen; asking again each second", "since", o.since, "error", err)
+	}
 }

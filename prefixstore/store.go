@@ -108,6 +108,9 @@ type Store struct {
 	ended  *lru.Cache[logsink.Key, int]
 	ending sync.Mutex // one end at a time
 
+	outage outage      // watch's alone
+	away   atomic.Bool // the log did not answer when it was last asked
+
 	stop context.CancelFunc
 	done sync.WaitGroup
 }

@@ -28,6 +28,12 @@ func (v *service) metrics() {
 	c.CounterFunc("preface_log_records_written_total", "Records written to the header log through the queue.", queue(func(s logsink.QueueStats) float64 { return float64(s.Flushed) }))
 	c.CounterFunc("preface_log_records_dropped_total", "Records that were lost: the queue was full (log.queue), or the log refused them.", queue(func(s logsink.QueueStats) float64 { return float64(s.Dropped) }))
 	c.CounterFunc("preface_log_write_errors_total", "Writes of the queue that failed; one that is tried again counts each time.", queue(func(s logsink.QueueStats) float64 { return float64(s.Errors) }))
+	c.Gauge("preface_log_up", "1 if the header log answered when it was last asked, which is each second.", func() float64 {
+		if v.store.LogAnswers() {
+			return 1
+		}
+		return 0
+	})
 	loss := func(of func(restored, replaced int64) int64) func() float64 {
 		return func() float64 { return float64(of(v.store.Losses())) }
 	}
