@@ -54,16 +54,23 @@ func TestPolicyWhenTheLogIsDown(t *testing.T) {
 		t.Run(p, func(t *testing.T) {
 			b, l := start(p)
 			sent := len(b.received())
-			// A history of a session that this process does not know.
-			r := b.post("/v1/messages", history, "x-claude-code-session-id", "unknown")
-			if r.StatusCode != 503 || r.Header.Get("retry-after") == "" || r.Header.Get("x-should-retry") != "true" {
-				t.Errorf("unknown history: %d %v %s", r.StatusCode, r.Header, r.body)
+			// What cannot be the first request of its session, which this process
+			// does not know: a history, and a subagent's beginning.
+			begun := func(what, body string, header ...string) {
+				t.Helper()
+				r := b.post("/v1/messages", body, header...)
+				if r.StatusCode != 503 || r.Header.Get("retry-after") == "" || r.Header.Get("x-should-retry") != "true" {
+					t.Errorf("%s: %d %v %s", what, r.StatusCode, r.Header, r.body)
+				}
 			}
+			begun("unknown history", history, "x-claude-code-session-id", "unknown")
+			begun("unknown subagent", anthropicTurn, "x-claude-code-session-id", "unknown", "x-claude-code-agent-id", "a1")
+			begun("unknown fork", anthropicTurn, "session-id", "unknown", "thread-id", "t1")
 			if n := len(b.received()); n != sent {
 				t.Errorf("TestI1: the provider got a request while the log was down")
 			}
-			// An opening request.
-			r = b.post("/v1/messages", anthropicTurn, "x-claude-code-session-id", "new")
+			// An opening request. Codex names its main thread like the session.
+			r := b.post("/v1/messages", anthropicTurn, "session-id", "new", "thread-id", "new")
 			if p == Enforced {
 				if r.StatusCode != 503 || len(b.received()) != sent {
 					t.Errorf("opening request, enforced: %d %s", r.StatusCode, r.body)
@@ -75,7 +82,7 @@ func TestPolicyWhenTheLogIsDown(t *testing.T) {
 			}
 			// Its history stays bare, also when the log is back.
 			l.down.Store(false)
-			r = b.post("/v1/messages", history, "x-claude-code-session-id", "new")
+			r = b.post("/v1/messages", history, "session-id", "new", "thread-id", "new")
 			if r.StatusCode != 200 || string(b.last().Body) != history {
 				t.Errorf("the bare session went on with %d and %s", r.StatusCode, b.last().Body)
 			}

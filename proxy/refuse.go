@@ -137,22 +137,22 @@ func (x *exchange) uncomposed(err *prefixstore.ComposeError) error {
 }
 
 // unlogged: the log is down. An opening request may go bare, and is remembered
-// so. One with history is refused whatever the policy: its session may have a
-// prefix that this process does not know.
+// so. One with history, or of a subagent, is refused whatever the policy: its
+// session has begun, with a prefix maybe that this process does not know.
 func (x *exchange) unlogged(err error) error {
 	x.s.log.Warn("header log unavailable", "route", x.route.Name, "session", x.ident.Session, "policy", x.route.Policy, "error", err)
-	if x.route.Policy == BestEffort && !x.facts.Answered && x.ident.Resume == "" {
+	if x.route.Policy == BestEffort && !x.facts.Answered && !x.ident.Subagent() && x.ident.Resume == "" {
 		if e, ok := x.s.store.Remember(x.want(), x.route.recipe, "log_down"); ok {
 			x.epoch = e
 			return nil
 		}
 	}
-	why := "this session has a history that may have begun with a prefix"
+	why := "this session may have begun with a prefix"
 	if x.route.Policy == Enforced {
 		why = fmt.Sprintf("route %q has policy enforced", x.route.Name)
 	}
 	return &refusal{kind: dialect.ErrUnavailable, reason: "log_down", retry: true, after: time.Second,
-		msg: fmt.Sprintf("the header log (setting log) does not answer, and %s; try again shortly", why)}
+		msg: fmt.Sprintf("the header log (setting log) cannot be used now, and %s; try again shortly", why)}
 }
 
 // unreadable decides about a body in which no place can be found: refused if

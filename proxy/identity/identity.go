@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,6 +55,13 @@ type Identity struct {
 	Resume string
 
 	head *head // what Done settles; nil if there is nothing to
+}
+
+// Subagent reports whether the client names the thread apart from the session:
+// then another thread has begun it.
+func (id *Identity) Subagent() bool {
+	name, named := strings.CutPrefix(id.Thread, agentPrefix)
+	return named && name != id.Session
 }
 
 // agentPrefix tells threads that a client names from those found by lineage.
