@@ -34,6 +34,10 @@ type Redis struct {
 	guarantee string         // what checkDurability found; immutable once open
 	sure      bool           // the same; immutable once open
 	grace     time.Duration  // how long a blob that nothing names is kept; immutable
+	bell      chan struct{}  // an epoch may have ended elsewhere
+
+	deaf  context.CancelFunc // ends hark
+	harks sync.WaitGroup
 
 	// closed is set under mu; calls under way are counted under its read lock.
 	mu     sync.RWMutex
@@ -78,6 +82,8 @@ func OpenRedis(ctx context.Context, url string, c Config) (*Redis, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open log %s: %w", url, err), s.Close())
 	}
+	ctx, s.deaf = context.WithCancel(context.WithoutCancel(ctx))
+	s.harks.Go(func() { s.hark(ctx) })
 	return s, nil
 }
 
@@ -93,7 +99,7 @@ func openRedis(ctx context.Context, url string, c Config) (*Redis, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Redis{config: c, client: redis.NewUniversalClient(o), grace: blobGrace}
+	s := &Redis{config: c, client: redis.NewUniversalClient(o), grace: blobGrace, bell: make(chan struct{}, 1), deaf: func() {}}
 	if err := s.checkFormat(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open log %s: %w", url, err), s.Close())
 	}
@@ -148,6 +154,8 @@ func (s *Redis) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.calls.Wait()
+	s.deaf()
+	s.harks.Wait()
 	if again {
 		return nil
 	}

@@ -68,9 +68,11 @@ local function threads(key)
     keep = function() hset(key, changed) end,
   }
 end
+-- a user that may not publish ends epochs all the same
 local function finish(session, ended, clock, epoch, tenant, id)
   if redis.call('HSETNX', session, 'x' .. epoch, '1') == 1 then
     redis.call('XADD', ended, tick(clock) .. '-0', 't', tenant, 's', id, 'e', epoch)
+    redis.pcall('PUBLISH', 'preface:ended', '')
   end
 end
 `

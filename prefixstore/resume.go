@@ -74,6 +74,10 @@ func (s *Store) recall(ctx context.Context, e *Epoch) {
 func (s *Store) watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	var bell <-chan struct{} // of a log that tells when there is something to learn
+	if l, ok := s.log.(interface{ Bell() <-chan struct{} }); ok {
+		bell = l.Bell()
+	}
 	cursor := s.learnEnded(ctx, 0, slog.LevelDebug) // of before this process
 	for {
 		cursor = s.learnEnded(ctx, cursor, slog.LevelInfo)
@@ -83,10 +87,26 @@ func (s *Store) watch(ctx context.Context) {
 			return
 		case ref := <-s.lost:
 			s.restore(ctx, ref)
+		case <-bell:
+			gather(ctx)
 		case <-tick.C:
 		}
 	}
 }
+
+// gather lets bells come that are about to: one question is for all of them.
+func gather(ctx context.Context) {
+	timer := time.NewTimer(bellPause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// bellPause is short beside the answer of any provider, before which a client
+// cannot go on with its resumed session elsewhere.
+const bellPause = 20 * time.Millisecond
 
 func (s *Store) learnEnded(ctx context.Context, cursor int64, level slog.Level) int64 {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.LogTimeout)

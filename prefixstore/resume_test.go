@@ -170,3 +170,32 @@ func TestOperatorEndsEpoch(t *testing.T) {
 		})
 	})
 }
+
+// A ringing log tells when an epoch has ended elsewhere.
+type ringing struct {
+	*memLog
+	bell chan struct{}
+}
+
+func (l ringing) Bell() <-chan struct{} { return l.bell }
+
+// TestBell: what another process has ended is known as soon as the log rings,
+// long before it would be asked for.
+func TestBell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := ringing{newMemLog(), make(chan struct{}, 1)}
+		here, there := open(t, log, Options{}), open(t, log.memLog, Options{})
+		r := (&composer{}).recipe()
+		mustFind(t, here, want("s"), r)
+		synctest.Wait()
+		w := want("s")
+		w.Resume = "1"
+		mustFind(t, there, w, r)
+		log.bell <- struct{}{}
+		time.Sleep(2 * bellPause)
+		synctest.Wait()
+		if e := mustFind(t, here, want("s"), r); e.Number != 2 {
+			t.Errorf("%v after the bell a request goes to epoch %d, want 2", 2*bellPause, e.Number)
+		}
+	})
+}
