@@ -84,9 +84,9 @@ func (d *demoReplicas) count() int {
 // try is a command that looks into the log that was kept in a folder.
 func (d *demoReplicas) try(folder string) string {
 	if d == nil {
-		return "proxy sessions -log " + filepath.Join(folder, "preface.db")
+		return asCalled("proxy sessions -log ") + filepath.Join(folder, "preface.db")
 	}
-	return fmt.Sprintf("%s %s, and proxy sessions -log %s", filepath.Base(d.server), filepath.Join(folder, "redis", "redis.conf"), d.Log)
+	return fmt.Sprintf("%s %s, and %s%s", filepath.Base(d.server), filepath.Join(folder, "redis", "redis.conf"), asCalled("proxy sessions -log "), d.Log)
 }
 
 func (d *demoReplicas) print(w io.Writer) {

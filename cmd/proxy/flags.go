@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -20,7 +22,21 @@ type flagSet struct {
 func newFlags(synopsis, about, example string) *flagSet {
 	fs := flag.NewFlagSet(synopsis, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // mistakes are reported in our words, once
-	return &flagSet{fs, synopsis, about, example}
+	return &flagSet{fs, asCalled(synopsis), about, asCalled(example)}
+}
+
+// asCalled is commands with the name that the program was started by, so that they
+// can be pasted: it is proxy as a package, and preface where make build or a
+// package put it.
+func asCalled(commands string) string {
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	lines := strings.Split(commands, "\n")
+	for i, l := range lines {
+		if rest, ok := strings.CutPrefix(l, "proxy "); ok {
+			lines[i] = name + " " + rest
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // parse reads args, in which flags and other words may stand in any order, and

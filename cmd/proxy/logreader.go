@@ -44,7 +44,7 @@ func pick(ctx context.Context, r logsink.Reader, id, tenant string) (logsink.Ses
 	case len(begin) > 1:
 		return logsink.SessionInfo{}, fmt.Errorf("%s is the beginning of %d sessions; write more of the name", shown(id), len(begin))
 	}
-	return logsink.SessionInfo{}, fmt.Errorf("session %s is not in the log; proxy sessions lists those that are", shown(id))
+	return logsink.SessionInfo{}, fmt.Errorf("session %s is not in the log; %s lists those that are", shown(id), asCalled("proxy sessions"))
 }
 
 // wholeTenant returns tenant if it is a whole hash, by which the log can

@@ -79,17 +79,17 @@ func choose(args []string) (command, []string, error) {
 				return c, args[1:], nil
 			}
 		}
-		return command{}, nil, usageError{fmt.Sprintf("there is no command %q; proxy help lists them", name)}
+		return command{}, nil, usageError{fmt.Sprintf("there is no command %q; %s lists them", name, asCalled("proxy help"))}
 	}
 }
 
 func overview() string {
 	var b strings.Builder
-	b.WriteString("Preface puts a frozen list of opening messages in front of every agent session.\n\nusage: proxy [command] [flags]\n\n")
+	b.WriteString("Preface puts a frozen list of opening messages in front of every agent session.\n\nusage: " + asCalled("proxy [command] [flags]") + "\n\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.about)
 	}
-	b.WriteString("\nproxy COMMAND -h tells more. To begin: put an AGENTS.md here, run proxy, and\nset ANTHROPIC_BASE_URL=http://127.0.0.1:8787 for the agent.\n")
+	b.WriteString("\n" + asCalled("proxy COMMAND -h") + " tells more. To begin: put an AGENTS.md here, run it without a command, and\nset ANTHROPIC_BASE_URL=http://127.0.0.1:8787 for the agent.\n")
 	return b.String()
 }
 

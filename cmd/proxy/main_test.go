@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,16 @@ func TestReport(t *testing.T) {
 	f(errors.New("broken"), exitError, "preface: broken\n")
 }
 
+// Commands that are printed can be pasted, under whatever name the program is.
+func TestAsCalled(t *testing.T) {
+	old := os.Args[0]
+	defer func() { os.Args[0] = old }()
+	os.Args[0] = "/usr/local/bin/preface"
+	if got, want := asCalled("proxy log ls\na proxy\nproxy demo"), "preface log ls\na proxy\npreface demo"; got != want {
+		t.Errorf("asCalled = %q, want %q", got, want)
+	}
+}
+
 func TestFlagsInAnyOrder(t *testing.T) {
 	f := func(line string, n int, words ...string) {
 		t.Helper()
@@ -62,7 +73,7 @@ func TestFlagsInAnyOrder(t *testing.T) {
 	f("-n 1 -- -n 2", 1, "-n", "2")
 	f("a -- -n", 0, "a", "-n")
 	fs := newFlags("proxy x [flags]", "", "")
-	if _, err := fs.parse([]string{"-y"}, io.Discard); err == nil || err.Error() != "flag provided but not defined: -y; proxy x -h lists what there is" {
+	if _, err := fs.parse([]string{"-y"}, io.Discard); err == nil || err.Error() != "flag provided but not defined: -y; "+asCalled("proxy x -h")+" lists what there is" {
 		t.Errorf("parse of an unknown flag = %v", err)
 	}
 }
