@@ -74,7 +74,7 @@ func (d durability) ask(ctx context.Context, p redis.Pipeliner, key string) func
 	return func() error {
 		n, err := cmd.Int()
 		if err == nil && n < d.replicas {
-			err = fmt.Errorf("%d replicas have it after %v, want %d (log.durability replicas=%d)", n, wait, d.replicas, d.replicas)
+			err = fmt.Errorf("of the replicas %d have it after %v, want %d (log.durability replicas=%d; one that has just been attached may still be syncing)", n, wait, d.replicas, d.replicas)
 		}
 		return err
 	}
@@ -137,7 +137,7 @@ func (v *server) lacks(d durability) error {
 	case d.fsync && !d.askAOF && v.appendfsync != "always":
 		return fmt.Errorf("%s (version %s, before 7.2) has appendfsync %s, and log.durability is %s; set appendfsync always, or log.durability: %s", v.addr, v.version, v.appendfsync, DurableFsync, DurableMemory)
 	case d.replicas > v.replicas:
-		return fmt.Errorf("%s has %d replicas, and log.durability is replicas=%d", v.addr, v.replicas, d.replicas)
+		return fmt.Errorf("%s has %d replicas attached, and log.durability is replicas=%d", v.addr, v.replicas, d.replicas)
 	}
 	return nil
 }

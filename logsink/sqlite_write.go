@@ -100,7 +100,7 @@ func (w *writer) enqueue(j *job) error {
 // gone is the answer to a caller whose time is over. It wraps context's error
 // and says what it does not mean.
 func gone(ctx context.Context) error {
-	return fmt.Errorf("%w: gave up waiting, it may be stored yet: %w", ErrUnavailable, context.Cause(ctx))
+	return fmt.Errorf("%w: gave up waiting; what was to be stored may be yet: %w", ErrUnavailable, context.Cause(ctx))
 }
 
 // close lets the jobs that wait be done, and then closes the file.

@@ -64,7 +64,7 @@ func verdict(s logsink.Summary) string {
 		line += plural(s.Findings, "finding")
 	}
 	if s.Gaps > 0 {
-		line += ", " + plural(s.Gaps, "gap") + " where records were dropped"
+		line += ", " + plural(s.Gaps, "gap") + " where records were dropped or the log has lost them"
 	}
 	return line
 }

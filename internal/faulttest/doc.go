@@ -20,6 +20,9 @@
 //	I8  an answer that ends cleanly has its last event
 //	I9  a try arrives at most once
 //
+// The soak over replicas (make soak) has a jury that counts what it judges of each
+// of I1 to I12, and what broke it (soak_counter_test.go).
+//
 // # Checking the checkers
 //
 // A harness that finds nothing may be blind. TestMutations builds the program
