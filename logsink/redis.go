@@ -153,17 +153,28 @@ func (s *Redis) Close() error {
 	again := s.closed
 	s.closed = true
 	s.mu.Unlock()
-	s.calls.Wait()
 	s.deaf()
-	s.harks.Wait()
+	over := make(chan struct{})
+	go func() { defer close(over); s.calls.Wait(); s.harks.Wait() }()
+	select {
+	case <-over:
+	case <-time.After(closeTime):
+	}
 	if again {
+		<-over
 		return nil
 	}
-	if err := s.client.Close(); err != nil {
+	err := s.client.Close() // calls that are still under way fail now
+	<-over
+	if err != nil {
 		return fmt.Errorf("cannot close header log: %w", err)
 	}
 	return nil
 }
+
+// closeTime is how long calls may take to their own end when the log is closed: a
+// server that hangs would keep each until its deadline.
+const closeTime = 2 * time.Second
 
 // none is the answer of a call that has none.
 type none struct{}

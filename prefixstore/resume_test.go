@@ -171,6 +171,34 @@ func TestOperatorEndsEpoch(t *testing.T) {
 	})
 }
 
+// TestI2_DroppedSessionBeginsOnce: a session that the log has dropped begins anew,
+// once, however many of its epochs had ended before.
+func TestI2_DroppedSessionBeginsOnce(t *testing.T) {
+	everyCache(t, func(t *testing.T, opt Options) {
+		synctest.Test(t, func(t *testing.T) {
+			log := newMemLog()
+			s, r := open(t, log, opt), (&composer{}).recipe()
+			mustFind(t, s, want("s"), r)
+			for _, token := range []string{"x", "y", "z"} {
+				w := want("s")
+				w.Resume = token
+				mustFind(t, s, w, r)
+			}
+			mustFind(t, s, want("other"), r) // a cache that takes things late has the last epoch now
+			synctest.Wait()
+			log.set(func() { clear(log.anchors); clear(log.last) })
+			s.cache.Clear()
+			first := mustFind(t, s, want("s"), r)
+			for range 5 {
+				s.cache.Wait()
+				if e := mustFind(t, s, want("s"), r); e.Number != 1 || string(e.Rendering("r")) != string(first.Rendering("r")) {
+					t.Errorf("epoch %d with %q after epoch %d with %q, and nobody resumed", e.Number, e.Rendering("r"), first.Number, first.Rendering("r"))
+				}
+			}
+		})
+	})
+}
+
 // A ringing log tells when an epoch has ended elsewhere.
 type ringing struct {
 	*memLog

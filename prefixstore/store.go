@@ -263,6 +263,7 @@ func (s *Store) begin(ctx context.Context, w Want, r *Recipe) (*Epoch, error) {
 	e, err := s.read(ctx, w.Key)
 	switch {
 	case errors.Is(err, logsink.ErrNoSession):
+		s.ended.Remove(w.Key) // of a session that the log has dropped: its epochs begin anew
 		return s.first(ctx, w, r)
 	case err != nil:
 		return nil, err

@@ -22,6 +22,7 @@ type others struct {
 
 const (
 	askEvery  = 50 * time.Millisecond  // while another replica leads
+	askLeast  = 10 * time.Millisecond  // what must be left of a wait, or an answer may come too late
 	askTime   = 250 * time.Millisecond // for one question
 	askPause  = 5 * time.Second        // after one that failed
 	tellTime  = 2 * time.Second        // for one message
@@ -52,7 +53,7 @@ func (b *burst) goesFirst(ctx context.Context, mine *lead, until time.Time) (_ *
 		return mine, true
 	}
 	hold := time.Until(until)
-	if hold <= 0 {
+	if hold < askLeast {
 		return mine, false // the wait is about to end
 	}
 	claim := logsink.NewBurstClaim()

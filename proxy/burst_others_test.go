@@ -166,6 +166,19 @@ func TestI10_BurstWithoutOthers(t *testing.T) {
 	}
 }
 
+// TestBurstAsksInTime: a wait that is about to end asks no more. The answer could
+// only come too late, and count as a failure of a server that is well.
+func TestBurstAsksInTime(t *testing.T) {
+	all, redis := newBurstReplicas(t, 1, patience)
+	b := &burst{others: all[0].srv.bursts.others}
+	mine, _ := b.enter()
+	redis.Pause() // an answer never comes
+	defer redis.Resume()
+	if lead, goes := b.goesFirst(t.Context(), mine, time.Now().Add(askLeast/2)); lead != mine || goes || b.others.failures() != 0 {
+		t.Errorf("goesFirst at the end of a wait = %v, %v with %v failures; want to go on waiting, and none", lead, goes, b.others.failures())
+	}
+}
+
 // Others are told of an entry once a minute, and always if they wait for it.
 func TestBurstNewsToTell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
