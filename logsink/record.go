@@ -217,7 +217,19 @@ type Response struct {
 	ResponseID string        `json:"response,omitempty"` // the id in the answer
 	Usage      *Usage        `json:"usage,omitempty"`    // nil: not reported
 	StopReason string        `json:"stop_reason,omitempty"`
-	Time       time.Time     `json:"time"`
+	// Model and Tier are those that the answer names: they, and not what was
+	// asked for, decide its price. Model is empty if it is the request's.
+	Model string `json:"model,omitempty"`
+	Tier  string `json:"tier,omitempty"`
+	// Cost is nil if the answer was not priced, for the reason in Unpriced:
+	// "not_reported", "no_price" (of the model), "impossible" (the count
+	// contradicts itself).
+	Cost     *Cost  `json:"cost,omitempty"`
+	Unpriced string `json:"unpriced,omitempty"`
+	// Cause says why the cache read fell short; nil if it did not, or if it was
+	// not looked into.
+	Cause *Cause    `json:"cause,omitempty"`
+	Time  time.Time `json:"time"`
 }
 
 // Ends of a response.

@@ -83,6 +83,11 @@ func appendResponse(dst []byte, r *Response) []byte {
 	dst = appendOptStr(dst, `,"response":`, r.ResponseID)
 	dst = appendUsage(dst, r.Usage)
 	dst = appendOptStr(dst, `,"stop_reason":`, r.StopReason)
+	dst = appendOptStr(dst, `,"model":`, r.Model)
+	dst = appendOptStr(dst, `,"tier":`, r.Tier)
+	dst = appendCost(dst, r.Cost)
+	dst = appendOptStr(dst, `,"unpriced":`, r.Unpriced)
+	dst = appendCause(dst, r.Cause)
 	dst = appendTime(dst, `,"time":`, r.Time)
 	return append(dst, '}')
 }

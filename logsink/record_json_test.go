@@ -313,6 +313,7 @@ func drawRecord(t *rapid.T, str *rapid.Generator[string]) Record {
 		if rapid.Bool().Draw(t, "usage") {
 			r.Usage = drawUsage(t)
 		}
+		r.Model, r.Tier, r.Unpriced, r.Cost, r.Cause = s("answered"), s("tier"), s("unpriced"), drawCost(t), drawCause(t)
 		return Record{Response: r}
 	case 2:
 		h := &Header{V: Version, ID: s("id"), Key: key, Epoch: n("epoch"), Thread: s("thread"), Reason: s("reason"), Model: s("model"), Time: when}
@@ -341,6 +342,31 @@ func drawUsage(t *rapid.T) *Usage {
 		return &n
 	}
 	return &Usage{opt("fresh"), opt("unsplit"), opt("read"), opt("5m"), opt("1h"), opt("30m"), opt("other"), opt("output"), opt("reasoning")}
+}
+
+func drawCost(t *rapid.T) *Cost {
+	if rapid.Bool().Draw(t, "no cost") {
+		return nil
+	}
+	n := func(name string) int64 { return rapid.Int64().Draw(t, name) }
+	return &Cost{n("paid"), n("uncached"), n("prefix"), rapid.Bool().Draw(t, "estimated"), rapid.String().Draw(t, "price")}
+}
+
+func drawCause(t *rapid.T) *Cause {
+	if rapid.Bool().Draw(t, "no cause") {
+		return nil
+	}
+	s := func(name string) string { return rapid.String().Draw(t, name) }
+	n := func(name string) int64 { return rapid.Int64().Draw(t, name) }
+	at := func(name string) *int {
+		if rapid.Bool().Draw(t, name) {
+			return nil
+		}
+		i := rapid.Int().Draw(t, name)
+		return &i
+	}
+	return &Cause{Name: s("cause"), Owner: s("owner"), Section: s("section"), Offset: at("offset"), Index: at("index"), Detail: s("why"),
+		Expected: n("expected"), Missed: n("missed"), Lost: n("lost"), Waste: rapid.Bool().Draw(t, "waste"), Against: s("against"), Provider: s("verdict")}
 }
 
 func sampleKey(n int) Key {
