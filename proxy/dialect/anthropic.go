@@ -61,6 +61,7 @@ func (anthropic) Read(doc *jsonspan.Doc, _ Endpoint, r *Request) error {
 	r.Never = anthropicNever(root, first)
 	r.readAnthropicHeader(root)
 	r.readAnthropicHistory(doc.Body(), first)
+	r.readMark(MarkAtTop, 0, root)
 	return nil
 }
 
@@ -77,19 +78,18 @@ func anthropicNever(root, first jsonspan.Value) string {
 }
 
 func (r *Request) readAnthropicHeader(root jsonspan.Value) {
+	r.readTools(root.Get("tools"))
 	if system := root.Get("system"); isSet(system) {
 		r.SystemSpans = append(r.SystemSpans, system.Span())
-		r.Marks += marksIn(system)
+		r.readHeaderMarks(MarkInSystem, system)
 	}
-	r.readTools(root.Get("tools"))
 	r.readParameters(root, anthropicApart)
-	r.Marks += marksOf(root)
 	r.Side = !r.Tools && (isTiny(root.Get("max_tokens")) ||
 		isJSONFormat(root.Get("output_config").Get("format")) || isJSONFormat(root.Get("output_format")))
 }
 
 func (r *Request) readAnthropicHistory(body []byte, first jsonspan.Value) {
-	d := digester{origin: anthropicOrigin, body: body, levels: 2, feed: r.feed}
+	d := r.digester(anthropicOrigin, body, 2)
 	r.readHistory(&d, first)
 	r.feed = d.feed
 	r.Answered = answered(first, fromClaude)

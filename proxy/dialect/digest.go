@@ -44,8 +44,14 @@ type digester struct {
 	// plain reports a member of a message that means nothing; it may be nil.
 	plain func(message, member jsonspan.Value, name memberName) bool
 
-	feed  []byte
-	marks int // cache marks seen so far
+	feed    []byte
+	seen    seen
+	outline bool // facts of messages and places of marks are wanted
+}
+
+// digester returns one for a body whose content may nest in content so often.
+func (r *Request) digester(origin lineage.Point, body []byte, levels int) digester {
+	return digester{origin: origin, body: body, levels: levels, feed: r.feed, seen: seen{places: r.Outline.Marks}, outline: r.Outlined}
 }
 
 // message returns the content digest of one message.
@@ -54,11 +60,15 @@ func (d *digester) message(m jsonspan.Value) lineage.Point {
 		return lineage.Of(m.Raw())
 	}
 	d.feed = d.feed[:0]
+	d.seen.begin()
 	for v := m.First(); v.Exists(); v = v.Next() {
 		name := nameOf(v)
 		switch {
 		case name == roleName:
 			d.frame('r', v.Raw())
+			if d.outline {
+				d.seen.role = roleOf(v)
+			}
 		case d.plain != nil && d.plain(m, v, name):
 		default:
 			d.member(v, name, 0)
@@ -81,7 +91,7 @@ var quotedUser = []byte(`"user"`)
 func (d *digester) member(v jsonspan.Value, name memberName, level int) {
 	switch {
 	case name == markName:
-		d.marks += markCount(v)
+		d.mark(v)
 	case name == contentName && level < d.levels && holdsContent(v):
 		d.content(v, level)
 	default:
@@ -97,6 +107,9 @@ func (d *digester) content(v jsonspan.Value, level int) {
 	case jsonspan.Array:
 		d.feed = append(d.feed, 'c')
 		for b := v.First(); b.Exists(); b = b.Next() {
+			if level == 0 {
+				d.seen.blocks++
+			}
 			d.block(b, level)
 		}
 	}
@@ -110,8 +123,13 @@ func (d *digester) block(b jsonspan.Value, level int) {
 	}
 	if text, marks := plainText(b); text.Exists() {
 		d.frame('t', text.Raw())
-		d.marks += marks
+		if marks > 0 {
+			d.marksOf(b)
+		}
 		return
+	}
+	if d.outline {
+		d.seen.block(b)
 	}
 	d.feed = append(d.feed, '{')
 	for v := b.First(); v.Exists(); v = v.Next() {

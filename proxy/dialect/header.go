@@ -49,7 +49,7 @@ func (r *Request) readTools(tools jsonspan.Value) {
 	}
 	r.ToolSpans = append(r.ToolSpans, tools.Span())
 	r.Tools = r.Tools || tools.Len() > 0
-	r.Marks += marksIn(tools)
+	r.readHeaderMarks(MarkInTools, tools)
 }
 
 // tinyOutput is the largest limit on output, in tokens, that no turn of an

@@ -7,13 +7,18 @@ import (
 )
 
 // readHistory fills in the lineages of the history that begins with first, and
-// counts the marks in it. The message of the first prompt counts for that
+// notes the marks in it. The message of the first prompt counts for that
 // prompt alone: on a resume, clients leave out or move the reminders that stood
 // before it (Qwen Code does), and the history is still the same.
 func (r *Request) readHistory(d *digester, first jsonspan.Value) {
 	p := d.origin
+	d.seen.part, d.seen.index = MarkInMessages, 0
 	for m := first; m.Exists(); m = m.Next() {
 		content := d.message(m)
+		if d.outline {
+			r.Outline.Messages = append(r.Outline.Messages, d.facts(m, content))
+		}
+		d.seen.index++
 		if r.FirstPrompt.IsZero() && m.Get("role").Is("user") {
 			if prompt, ok := d.promptOf(m); ok {
 				content, r.FirstPrompt = prompt, prompt
@@ -22,7 +27,8 @@ func (r *Request) readHistory(d *digester, first jsonspan.Value) {
 		p = p.Next(content)
 		r.History, r.Last = append(r.History, p), m.Span().From
 	}
-	r.Marks += d.marks
+	r.Marks += d.seen.marks
+	r.Outline.Marks = d.seen.places
 	if r.FirstPrompt.IsZero() {
 		r.FirstPrompt = d.anyPrompt(first)
 	}

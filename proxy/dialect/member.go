@@ -96,23 +96,3 @@ func markCount(v jsonspan.Value) int {
 	}
 	return 1
 }
-
-// marksOf counts the marks among an object's own members.
-func marksOf(o jsonspan.Value) (n int) {
-	for v := o.First(); v.Exists(); v = v.Next() {
-		if nameOf(v) == markName {
-			n += markCount(v)
-		}
-	}
-	return n
-}
-
-// marksIn counts the marks of the elements of a list.
-func marksIn(list jsonspan.Value) (n int) {
-	for v := list.First(); v.Exists(); v = v.Next() {
-		if v.Kind() == jsonspan.Object {
-			n += marksOf(v)
-		}
-	}
-	return n
-}

@@ -52,8 +52,10 @@ func (p placements) render(msgs []Message, write template) ([]Rendering, error) 
 // messages, before the first of the history. Its messages are digested only for
 // their marks.
 func (r *Request) readOpener(d *digester, list, first jsonspan.Value) {
+	d.seen.part = MarkInSystem
 	for m := list.First(); m != first; m = m.Next() {
 		d.message(m)
+		d.seen.index++
 		if isToolItem(m) {
 			r.ToolSpans = append(r.ToolSpans, m.Span())
 			r.Tools = r.Tools || m.Get("tools").Len() > 0

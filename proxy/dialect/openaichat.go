@@ -64,12 +64,13 @@ func (r *Request) readChatHeader(root jsonspan.Value) {
 	r.readTools(root.Get("tools"))
 	r.readTools(root.Get("functions")) // the older spelling of tools
 	r.readParameters(root, chatApart)
+	r.Outline.CacheKey = inner(root.Get("prompt_cache_key"))
 	r.Side = !r.Tools && (isJSONFormat(root.Get("response_format")) ||
 		isTiny(root.Get("max_tokens")) || isTiny(root.Get("max_completion_tokens")))
 }
 
 func (r *Request) readChatMessages(body []byte, messages, first jsonspan.Value) {
-	d := digester{origin: openaiOrigin, body: body, levels: 1, feed: r.feed}
+	d := r.digester(openaiOrigin, body, 1)
 	r.readOpener(&d, messages, first)
 	r.readHistory(&d, first)
 	r.feed = d.feed

@@ -108,10 +108,12 @@ func (r *Request) readResponsesHeader(root jsonspan.Value) {
 	}
 	r.readTools(root.Get("tools"))
 	r.readParameters(root, responsesApart)
+	r.Outline.CacheKey = inner(root.Get("prompt_cache_key"))
 }
 
 func (r *Request) readResponsesInput(body []byte, input, first jsonspan.Value) {
-	d := digester{origin: openaiOrigin, body: body, levels: 1, plain: itemPlain, feed: r.feed}
+	d := r.digester(openaiOrigin, body, 1)
+	d.plain = itemPlain
 	if input.Kind() == jsonspan.String {
 		r.readInputText(&d, input)
 	} else {
@@ -130,6 +132,11 @@ func (r *Request) readInputText(d *digester, input jsonspan.Value) {
 	}
 	r.History = append(r.History, d.origin.Next(content))
 	r.FirstPrompt = content
+	if d.outline {
+		r.Outline.Messages = append(r.Outline.Messages, MessageFacts{
+			Content: content, At: int32(input.Span().From), Size: int32(input.Span().Len()), Blocks: 1, Role: UserRole,
+		})
+	}
 }
 
 // itemPlain reports the members of an item that mean nothing: the id, which

@@ -28,8 +28,8 @@ var reminderTags = []string{
 // remainder is hashed as it is written, without leading white space, so that it
 // is the same whether it stands alone or behind a reminder.
 func (d *digester) promptOf(m jsonspan.Value) (lineage.Point, bool) {
-	marks := d.marks // its blocks have been counted
-	defer func() { d.marks = marks }()
+	saw := d.seen // its blocks have been looked at
+	defer func() { d.seen = saw }()
 	return d.prompt(m.Get("content"))
 }
 

@@ -63,6 +63,11 @@ type Request struct {
 	WantsUsage   bool
 	UsageSplices []Splice
 
+	// Outlined asks Read for the Outline, whose CacheKey is there in any case. It
+	// stays as it is from one request to the next.
+	Outlined bool
+	Outline  Outline
+
 	feed []byte // room for the digester
 }
 
@@ -91,6 +96,8 @@ func (r *Request) Reset() {
 		ToolSpans:      room(r.ToolSpans),
 		ParameterSpans: room(r.ParameterSpans),
 		UsageSplices:   room(r.UsageSplices),
+		Outlined:       r.Outlined,
+		Outline:        r.Outline.emptied(),
 		feed:           room(r.feed),
 	}
 }

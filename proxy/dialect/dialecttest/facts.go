@@ -26,6 +26,7 @@ func facts(body []byte, ep dialect.Endpoint, r *dialect.Request) []byte {
 	writeSpans(&b, "tool", body, r.ToolSpans)
 	writeSpans(&b, "parameter", body, r.ParameterSpans)
 	writeUsage(&b, r)
+	writeOutline(&b, &r.Outline)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 

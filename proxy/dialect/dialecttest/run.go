@@ -42,6 +42,7 @@ func Run(t *testing.T, d dialect.Dialect) {
 	t.Run("I3_insert_only", func(t *testing.T) { checkInsertOnly(t, d, cases) })
 	t.Run("lineage", func(t *testing.T) { checkLineage(t, d, cases) })
 	t.Run("reuse", func(t *testing.T) { checkReuse(t, d, cases) })
+	t.Run("outline", func(t *testing.T) { checkOutline(t, d, cases) })
 }
 
 func runCase(t *testing.T, d dialect.Dialect, c Case) {
@@ -73,7 +74,7 @@ func Read(t rapid.TB, d dialect.Dialect, ep dialect.Endpoint, body []byte) *dial
 	if err := doc.Scan(body, d.Depth); err != nil {
 		t.Fatalf("Scan(%s) = %v, want no error", body, err)
 	}
-	r := new(dialect.Request)
+	r := &dialect.Request{Outlined: true}
 	if err := d.Read(&doc, ep, r); err != nil {
 		t.Fatalf("%s.Read(%s) = %v, want no error", d.Name(), body, err)
 	}
@@ -99,7 +100,7 @@ var equalRequests = cmp.Options{cmpopts.IgnoreUnexported(dialect.Request{}), cmp
 
 // checkReuse: a Request that held another one reads like a new one.
 func checkReuse(t *testing.T, d dialect.Dialect, cases []Case) {
-	used := new(dialect.Request)
+	used := &dialect.Request{Outlined: true}
 	for _, c := range slices.Concat(cases, cases) {
 		ep := c.endpoint(t, d)
 		var doc jsonspan.Doc

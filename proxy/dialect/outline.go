@@ -1,0 +1,208 @@
+package dialect
+
+import (
+	"bytes"
+
+	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
+	"github.com/seed-9236c7ca/preface/proxy/internal/lineage"
+)
+
+// An Outline is what explaining a cache miss needs of a request beside its
+// header: one entry for each message of the history, and where the cache marks
+// stand. It is read along with the digests, at a few percent of their cost.
+type Outline struct {
+	Messages []MessageFacts
+	Marks    []MarkPlace // in wire order: tools, system, messages, top level
+	// CacheKey is the client's prompt_cache_key, without quotes, as written; nil
+	// if there is none. It points into the document.
+	CacheKey []byte
+}
+
+// MessageFacts say what a message is without saying what is in it.
+type MessageFacts struct {
+	Content  lineage.Point // digest of what it means: see the digester
+	At, Size int32         // its bytes in the document
+	Blocks   uint16        // of its content; 1 for a string, and for an item that has none
+	Role     Role
+	Holds    Holds
+}
+
+// A Role is who speaks in a message.
+type Role byte
+
+// The roles. A message of its own that is the result of a call is ToolRole.
+const (
+	OtherRole Role = iota
+	UserRole
+	AssistantRole
+	DeveloperRole // and system
+	ToolRole
+)
+
+// Holds says what kinds of content a message has.
+type Holds byte
+
+// Bits of Holds.
+const (
+	HoldsImage      Holds = 1 << iota
+	HoldsThinking         // signed, or an encrypted reasoning item
+	HoldsCompaction       // stands for messages that were summarised
+	HoldsToolResult
+)
+
+// A MarkPlace is where a cache mark of the client stands.
+type MarkPlace struct {
+	Part  MarkPart
+	Index int    // of the tool, the system block or the message
+	Block int    // of the block in the message
+	TTL   string // as asked for, e.g. "1h"; empty if the mark does not say
+}
+
+// A MarkPart is the part of a request that a mark stands in.
+type MarkPart byte
+
+// The parts, in wire order but for the last: a top-level mark moves along with
+// the end of the history.
+const (
+	MarkInTools MarkPart = iota
+	MarkInSystem
+	MarkInMessages
+	MarkAtTop
+)
+
+// seen is what a digester notices beside digests. That of a message is noted
+// only for an outline.
+type seen struct {
+	marks  int // so far
+	places []MarkPlace
+	part   MarkPart
+	index  int // of the message
+
+	blocks int // of the message so far
+	holds  Holds
+	role   Role
+}
+
+// mark takes in a mark.
+func (d *digester) mark(v jsonspan.Value) {
+	n := markCount(v)
+	d.seen.marks += n
+	if d.outline && n > 0 {
+		d.seen.places = append(d.seen.places, MarkPlace{d.seen.part, d.seen.index, max(0, d.seen.blocks-1), ttlOf(v)})
+	}
+}
+
+// marksOf takes in the marks of a block that says nothing but text.
+func (d *digester) marksOf(b jsonspan.Value) {
+	for v := b.First(); v.Exists(); v = v.Next() {
+		if nameOf(v) == markName {
+			d.mark(v)
+		}
+	}
+}
+
+// ttls are the lifetimes that can be asked for. A mark is as small an object as
+// can be, so what looks like a lifetime in it is one.
+var ttls = [...]string{"1h", "5m", "30m", "12h"}
+
+func ttlOf(mark jsonspan.Value) string {
+	for _, ttl := range ttls {
+		if bytes.Contains(mark.Raw(), []byte(`"`+ttl+`"`)) {
+			return ttl
+		}
+	}
+	return ""
+}
+
+// begin forgets the message before.
+func (s *seen) begin() { s.blocks, s.holds, s.role = 0, 0, OtherRole }
+
+// facts are those of the message m that was just digested.
+func (d *digester) facts(m jsonspan.Value, content lineage.Point) MessageFacts {
+	s := &d.seen
+	if kind := m.Get("type"); kind.Exists() {
+		s.item(kind, m)
+	}
+	return MessageFacts{
+		Content: content, At: int32(m.Span().From), Size: int32(m.Span().Len()),
+		Blocks: uint16(min(max(s.blocks, 1), 1<<16-1)), Role: s.role, Holds: s.holds,
+	}
+}
+
+// item takes in what an item of the Responses API is by its type.
+func (s *seen) item(kind, item jsonspan.Value) {
+	switch {
+	case says(kind, "reasoning"):
+		s.role = AssistantRole
+		if isSet(item.Get("encrypted_content")) {
+			s.holds |= HoldsThinking
+		}
+	case says(kind, "compaction", "compaction_summary"):
+		s.holds |= HoldsCompaction
+	case endsWith(kind, "_output"):
+		s.role = ToolRole
+		s.holds |= HoldsToolResult
+	case endsWith(kind, "_call"):
+		s.role = AssistantRole
+	}
+}
+
+func endsWith(v jsonspan.Value, suffix string) bool { return bytes.HasSuffix(inner(v), []byte(suffix)) }
+
+// block takes in what a content block is by its type.
+func (s *seen) block(b jsonspan.Value) {
+	switch kind := b.Get("type"); {
+	case says(kind, "image", "image_url", "input_image"):
+		s.holds |= HoldsImage
+	case isSigned(b):
+		s.holds |= HoldsThinking
+	case says(kind, "tool_result"):
+		s.holds |= HoldsToolResult
+	case says(kind, "compaction"):
+		s.holds |= HoldsCompaction
+	}
+}
+
+// roleOf names a role that is written.
+func roleOf(v jsonspan.Value) Role {
+	switch {
+	case says(v, "user"):
+		return UserRole
+	case says(v, "assistant"):
+		return AssistantRole
+	case says(v, "developer", "system"):
+		return DeveloperRole
+	case says(v, "tool", "function"):
+		return ToolRole
+	}
+	return OtherRole
+}
+
+// readHeaderMarks notes the marks of the elements of a list beside the history.
+func (r *Request) readHeaderMarks(part MarkPart, list jsonspan.Value) {
+	i := 0
+	for v := list.First(); v.Exists(); v = v.Next() {
+		r.readMark(part, i, v)
+		i++
+	}
+}
+
+// readMark notes the marks among an object's own members.
+func (r *Request) readMark(part MarkPart, index int, o jsonspan.Value) {
+	if o.Kind() != jsonspan.Object {
+		return
+	}
+	for v := o.First(); v.Exists(); v = v.Next() {
+		if nameOf(v) == markName && markCount(v) > 0 {
+			r.Marks++
+			if r.Outlined {
+				r.Outline.Marks = append(r.Outline.Marks, MarkPlace{part, index, 0, ttlOf(v)})
+			}
+		}
+	}
+}
+
+// emptied is an outline with the room of o.
+func (o *Outline) emptied() Outline {
+	return Outline{Messages: room(o.Messages), Marks: room(o.Marks)}
+}
