@@ -211,7 +211,7 @@ func (x *exchange) waitBehind(mine, ahead *lead, until time.Time) error {
 }
 
 func (x *exchange) burstKey() burstKey {
-	start := lineage.Of(x.facts.Model).Next(x.pointOf(x.facts.ToolSpans)).
+	start := lineage.Of(x.facts.Model).Next(pointOf(x.body, x.facts.ToolSpans)).
 		Next(lineage.Of(x.epoch.Rendering(x.plan.rendering)))
 	return burstKey{tenant: x.ident.Tenant, to: x.route.upstream, start: start}
 }

@@ -105,10 +105,10 @@ func (x *exchange) snapshot() (*logsink.Header, []logsink.Blob) {
 	if x.endpoint == dialect.Count {
 		return nil, nil
 	}
-	spans := [3][]jsonspan.Span{x.facts.SystemSpans, x.facts.ToolSpans, x.facts.ParameterSpans}
+	spans := partsOf(&x.facts)
 	var points [3]lineage.Point
 	for i := range spans {
-		points[i] = x.pointOf(spans[i])
+		points[i] = pointOf(x.body, spans[i])
 	}
 	reason, changed, old := x.thread.changes(points, x.epoch.Reason)
 	if reason == "" {
@@ -135,7 +135,7 @@ func (x *exchange) header(spans [3][]jsonspan.Span) (*logsink.Header, []logsink.
 		if len(spans[i]) == 0 {
 			continue
 		}
-		b := x.bytesOf(spans[i])
+		b := joined(x.body, spans[i])
 		part := logsink.Part{Name: name, Digest: logsink.Sum(b), Size: len(b), Stored: x.route.Capture == CaptureHeader}
 		h.Parts = append(h.Parts, part)
 		if part.Stored {
@@ -189,25 +189,4 @@ func partOf(parts []logsink.Part, name string) logsink.Digest {
 		}
 	}
 	return logsink.Digest{}
-}
-
-// pointOf hashes spans without copying them.
-func (x *exchange) pointOf(spans []jsonspan.Span) lineage.Point {
-	var p lineage.Point
-	for _, s := range spans {
-		p = p.Next(lineage.Of(x.body[s.From:s.To]))
-	}
-	return p
-}
-
-// bytesOf copies spans, joined by commas.
-func (x *exchange) bytesOf(spans []jsonspan.Span) []byte {
-	var b []byte
-	for i, s := range spans {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, x.body[s.From:s.To]...)
-	}
-	return b
 }

@@ -63,12 +63,12 @@ func (d *digester) message(m jsonspan.Value) lineage.Point {
 	d.seen.begin()
 	for v := m.First(); v.Exists(); v = v.Next() {
 		name := nameOf(v)
+		if d.outline {
+			d.seen.member(name, v, m)
+		}
 		switch {
 		case name == roleName:
 			d.frame('r', v.Raw())
-			if d.outline {
-				d.seen.role = roleOf(v)
-			}
 		case d.plain != nil && d.plain(m, v, name):
 		default:
 			d.member(v, name, 0)
@@ -128,12 +128,13 @@ func (d *digester) block(b jsonspan.Value, level int) {
 		}
 		return
 	}
-	if d.outline {
-		d.seen.block(b)
-	}
 	d.feed = append(d.feed, '{')
 	for v := b.First(); v.Exists(); v = v.Next() {
-		d.member(v, nameOf(v), level+1)
+		name := nameOf(v)
+		if name == typeName && d.outline {
+			d.seen.block(v, b)
+		}
+		d.member(v, name, level+1)
 	}
 	d.feed = append(d.feed, '}')
 }

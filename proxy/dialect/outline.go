@@ -18,7 +18,8 @@ type Outline struct {
 	CacheKey []byte
 }
 
-// MessageFacts say what a message is without saying what is in it.
+// MessageFacts say what a message is without saying what is in it. Roles and
+// types that are written with escapes, which no client does, are not told.
 type MessageFacts struct {
 	Content  lineage.Point // digest of what it means: see the digester
 	At, Size int32         // its bytes in the document
@@ -117,12 +118,19 @@ func ttlOf(mark jsonspan.Value) string {
 // begin forgets the message before.
 func (s *seen) begin() { s.blocks, s.holds, s.role = 0, 0, OtherRole }
 
+// member takes in a member of a message.
+func (s *seen) member(name memberName, v, message jsonspan.Value) {
+	switch name {
+	case roleName:
+		s.role = roleOf(v)
+	case typeName:
+		s.item(v, message)
+	}
+}
+
 // facts are those of the message m that was just digested.
 func (d *digester) facts(m jsonspan.Value, content lineage.Point) MessageFacts {
 	s := &d.seen
-	if kind := m.Get("type"); kind.Exists() {
-		s.item(kind, m)
-	}
 	return MessageFacts{
 		Content: content, At: int32(m.Span().From), Size: int32(m.Span().Len()),
 		Blocks: uint16(min(max(s.blocks, 1), 1<<16-1)), Role: s.role, Holds: s.holds,
@@ -131,48 +139,49 @@ func (d *digester) facts(m jsonspan.Value, content lineage.Point) MessageFacts {
 
 // item takes in what an item of the Responses API is by its type.
 func (s *seen) item(kind, item jsonspan.Value) {
-	switch {
-	case says(kind, "reasoning"):
+	switch name := inner(kind); {
+	case string(name) == "message":
+	case string(name) == "reasoning":
 		s.role = AssistantRole
 		if isSet(item.Get("encrypted_content")) {
 			s.holds |= HoldsThinking
 		}
-	case says(kind, "compaction", "compaction_summary"):
+	case string(name) == "compaction", string(name) == "compaction_summary":
 		s.holds |= HoldsCompaction
-	case endsWith(kind, "_output"):
+	case bytes.HasSuffix(name, []byte("_output")):
 		s.role = ToolRole
 		s.holds |= HoldsToolResult
-	case endsWith(kind, "_call"):
+	case bytes.HasSuffix(name, []byte("_call")):
 		s.role = AssistantRole
 	}
 }
 
-func endsWith(v jsonspan.Value, suffix string) bool { return bytes.HasSuffix(inner(v), []byte(suffix)) }
-
 // block takes in what a content block is by its type.
-func (s *seen) block(b jsonspan.Value) {
-	switch kind := b.Get("type"); {
-	case says(kind, "image", "image_url", "input_image"):
-		s.holds |= HoldsImage
-	case isSigned(b):
-		s.holds |= HoldsThinking
-	case says(kind, "tool_result"):
+func (s *seen) block(kind, block jsonspan.Value) {
+	switch string(inner(kind)) {
+	case "tool_result":
 		s.holds |= HoldsToolResult
-	case says(kind, "compaction"):
+	case "image", "image_url", "input_image":
+		s.holds |= HoldsImage
+	case "redacted_thinking", "thinking":
+		if isSigned(block) {
+			s.holds |= HoldsThinking
+		}
+	case "compaction":
 		s.holds |= HoldsCompaction
 	}
 }
 
 // roleOf names a role that is written.
 func roleOf(v jsonspan.Value) Role {
-	switch {
-	case says(v, "user"):
+	switch string(inner(v)) {
+	case "user":
 		return UserRole
-	case says(v, "assistant"):
+	case "assistant":
 		return AssistantRole
-	case says(v, "developer", "system"):
+	case "developer", "system":
 		return DeveloperRole
-	case says(v, "tool", "function"):
+	case "tool", "function":
 		return ToolRole
 	}
 	return OtherRole

@@ -62,11 +62,12 @@ func scan(tb testing.TB, d dialect.Dialect, body []byte) *jsonspan.Doc {
 func BenchmarkRead(b *testing.B) {
 	for _, name := range dialect.Names() {
 		d, _ := dialect.Get(name)
-		for _, size := range []int{2 << 10, 100 << 10, 1 << 20} {
-			b.Run(fmt.Sprintf("%s/%dKB", name, size>>10), func(b *testing.B) {
+		for i, size := range []int{2 << 10, 2 << 10, 100 << 10, 100 << 10, 1 << 20, 1 << 20} {
+			outlined := i%2 == 1
+			b.Run(fmt.Sprintf("%s/%dKB/outlined=%t", name, size>>10, outlined), func(b *testing.B) {
 				body := agentBody(name, size)
 				doc := scan(b, d, body)
-				var r dialect.Request
+				r := dialect.Request{Outlined: outlined}
 				b.SetBytes(int64(len(body)))
 				b.ReportAllocs()
 				for b.Loop() {
@@ -87,7 +88,7 @@ func TestReadAllocatesNothing(t *testing.T) {
 		for _, c := range dialecttest.Cases(t, name) {
 			bodies[c.Name] = c.Body
 		}
-		d, r := get(t, name), new(dialect.Request)
+		d, r := get(t, name), &dialect.Request{Outlined: true}
 		for c, body := range bodies {
 			doc := scan(t, d, body)
 			allocs := testing.AllocsPerRun(10, func() {
