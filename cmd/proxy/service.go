@@ -31,6 +31,7 @@ type service struct {
 	store     *prefixstore.Store
 	queue     *logsink.Queue
 	counters  *telemetry.Counters
+	overview  *admin.Overview // nil if admin is off
 	server    *proxy.Server
 	agents    net.Listener
 	operators net.Listener // nil if admin is off
@@ -122,16 +123,18 @@ func (v *service) openOperators(ctx context.Context) (err error) {
 	if v.operators, err = listen(ctx, "admin", v.started.Admin); err != nil {
 		return err
 	}
+	v.overview = admin.NewOverview(v.reader)
 	host, _, _ := net.SplitHostPort(v.started.Admin) // it was listened on
 	v.pages = &http.Server{
 		Handler: admin.New(admin.Deps{
 			Ready: func() bool { return v.server.Ready() }, Reload: v.reload, Metrics: v.counters.Handler(),
-			Log: v.reader, Host: host, Version: buildVersion(),
+			Log: v.reader, Overview: v.overview, Host: host, Version: buildVersion(),
 		}),
 		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(v.logger.Handler(), slog.LevelDebug),
 	}
 	v.opens("operators", func(ctx context.Context) error {
+		v.overview.Close() // ends streams of events, which Shutdown would wait for
 		return errors.Join(v.pages.Shutdown(ctx), ignoreClosed(v.operators.Close()))
 	})
 	return nil

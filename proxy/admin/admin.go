@@ -23,6 +23,8 @@ type Deps struct {
 	Metrics http.Handler
 	// Log is read for sessions.
 	Log logsink.Reader
+	// Overview is what this process has seen; nil is one that has seen nothing.
+	Overview *Overview
 	// Host is the name or address that the listener was configured with,
 	// without a port.
 	Host string
@@ -37,6 +39,9 @@ type pages struct{ Deps }
 
 // New returns the handler of all pages.
 func New(d Deps) http.Handler {
+	if d.Overview == nil {
+		d.Overview = newOverview(nil, time.Now)
+	}
 	p := &pages{d}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", p.index)
@@ -46,6 +51,7 @@ func New(d Deps) http.Handler {
 	mux.HandleFunc("POST /-/reload", p.reload)
 	mux.HandleFunc("GET /sessions", p.sessions)
 	mux.HandleFunc("GET /sessions/{tenant}/{session}", p.session)
+	mux.HandleFunc("GET /api/overview", p.apiOverview)
 	return p.guard(http.NewCrossOriginProtection().Handler(mux))
 }
 
