@@ -25,11 +25,14 @@ type Conn struct {
 	mu     sync.Mutex // guards onGone
 	onGone func()
 
-	// Each idle deadline belongs to the goroutine that reads or writes. armed is
-	// when it was last pushed ahead: doing so on every call would cost more than
-	// the call.
-	readIdle, writeIdle   time.Duration
-	readArmed, writeArmed time.Time
+	readBy   deadline
+	readIdle time.Duration // the reading goroutine's
+
+	// The write deadline belongs to the goroutine that writes. writeArmed is when
+	// it was last pushed ahead: doing so on every call would cost more than the
+	// call.
+	writeIdle  time.Duration
+	writeArmed time.Time
 
 	reader, writer direct // each belongs to the goroutine that reads or writes
 }
@@ -89,9 +92,9 @@ func (c *Conn) fire() {
 
 // SetReadIdle has reads fail after a silence of d; 0 lets them wait for ever.
 func (c *Conn) SetReadIdle(d time.Duration) error {
-	c.readIdle, c.readArmed = d, time.Time{}
+	c.readIdle = d
 	if d == 0 {
-		return c.Conn.SetReadDeadline(time.Time{})
+		return c.readBy.set(time.Time{}, c.Conn.SetReadDeadline)
 	}
 	return nil
 }
@@ -99,11 +102,16 @@ func (c *Conn) SetReadIdle(d time.Duration) error {
 // Read reads, under the idle deadline if there is one.
 func (c *Conn) Read(p []byte) (int, error) {
 	if c.readIdle > 0 {
-		if err := rearm(&c.readArmed, c.readIdle, c.Conn.SetReadDeadline); err != nil {
+		if err := c.readBy.set(time.Now().Add(c.readIdle), c.Conn.SetReadDeadline); err != nil {
 			return 0, err
 		}
 	}
-	return c.read(p)
+	for {
+		n, err := c.read(p)
+		if err == nil || n > 0 || !c.readBy.early(err, c.Conn.SetReadDeadline) {
+			return n, err
+		}
+	}
 }
 
 // Write writes under the idle deadline. A large p on a slow connection is
@@ -159,14 +167,15 @@ func rearm(armed *time.Time, idle time.Duration, set func(time.Time) error) erro
 // SetDeadline sets both deadlines once, over the idle deadlines until those
 // are next pushed ahead.
 func (c *Conn) SetDeadline(t time.Time) error {
-	c.readArmed, c.writeArmed = time.Time{}, time.Time{}
-	return c.Conn.SetDeadline(t)
+	if err := c.SetReadDeadline(t); err != nil {
+		return err
+	}
+	return c.SetWriteDeadline(t)
 }
 
 // SetReadDeadline sets the read deadline once.
 func (c *Conn) SetReadDeadline(t time.Time) error {
-	c.readArmed = time.Time{}
-	return c.Conn.SetReadDeadline(t)
+	return c.readBy.set(t, c.Conn.SetReadDeadline)
 }
 
 // SetWriteDeadline sets the write deadline once.
