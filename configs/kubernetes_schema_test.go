@@ -180,6 +180,7 @@ type policyPort struct {
 // rest is right is for the program to say.
 type prefaceFile struct {
 	Listen, Admin string
+	AdminToken    string `yaml:"admin_token"`
 	Contributors  []struct {
 		Name, Kind, Root string
 		Paths            []string

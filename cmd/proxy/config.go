@@ -19,6 +19,10 @@ type config struct {
 	Listen string `yaml:"listen"`
 	// Admin is where operators are served, or "off". Default 127.0.0.1:8788.
 	Admin string `yaml:"admin"`
+	// AdminToken is what operators' pages ask for, at least 16 bytes. Default "":
+	// on loopback they ask for nothing, elsewhere there is nothing but health and
+	// metrics.
+	AdminToken string `yaml:"admin_token"`
 
 	Contributors []contrib.Config `yaml:"contributors"`
 	Prefix       prefixConfig     `yaml:"prefix"`
@@ -65,6 +69,9 @@ type loggingConfig struct {
 	Format string `yaml:"format"`
 }
 
+// shortestToken is the least length of AdminToken: too long to be guessed.
+const shortestToken = 16
+
 // adminOff is the value of Admin that opens no second listener.
 const adminOff = "off"
 
@@ -84,6 +91,9 @@ func defaultConfig() config {
 func (c *config) validate() error {
 	if c.Listen == "" || c.Admin == "" { // to the system that is any port of every address
 		return errors.New("listen and admin must not be empty; leave them out for the default, or set admin to off")
+	}
+	if n := len(c.AdminToken); n > 0 && n < shortestToken {
+		return fmt.Errorf("admin_token has %d bytes and can be guessed: want %d or more, such as openssl rand -hex 32 gives", n, shortestToken)
 	}
 	if err := c.Config.Validate(); err != nil {
 		return err

@@ -64,6 +64,7 @@ func needRestart(old, now *config) []string {
 	}{
 		{"listen", old.Listen, now.Listen},
 		{"admin", old.Admin, now.Admin},
+		{"admin_token", old.AdminToken, now.AdminToken},
 		{"log", old.Log, now.Log},
 		{"cache", old.Cache, now.Cache},
 		{"resume", old.Resume, now.Resume},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"strings"
@@ -100,8 +99,8 @@ func (v *service) advise(noContributors bool) {
 	if v.operators == nil {
 		return
 	}
-	if a, ok := v.operators.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
-		v.logger.Warn("the operators' listener has no authentication and other hosts can reach it; keep them out or set admin to a loopback address", "admin", a.String())
+	if !onLoopback(v.operators) && v.started.AdminToken == "" {
+		v.logger.Warn("other hosts can reach the operators' listener and it has no token: only /healthz, /readyz and /metrics are served there; set admin_token, or admin to a loopback address", "admin", v.operators.Addr().String())
 	}
 }
 

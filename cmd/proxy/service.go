@@ -129,6 +129,7 @@ func (v *service) openOperators(ctx context.Context) (err error) {
 		Handler: admin.New(admin.Deps{
 			Ready: func() bool { return v.server.Ready() }, Reload: v.reload, Metrics: v.counters.Handler(),
 			Log: v.reader, Overview: v.overview, Host: host, Version: buildVersion(),
+			Loopback: onLoopback(v.operators), Token: v.started.AdminToken,
 		}),
 		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(v.logger.Handler(), slog.LevelDebug),
@@ -238,6 +239,12 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 		return nil, portError(setting, addr, err)
 	}
 	return l, nil
+}
+
+// onLoopback reports whether only this machine can reach a listener.
+func onLoopback(l net.Listener) bool {
+	a, ok := l.Addr().(*net.TCPAddr)
+	return ok && a.IP.IsLoopback()
 }
 
 // portError says what to do about an address that cannot be listened on.

@@ -30,30 +30,80 @@ type Deps struct {
 	Host string
 	// Version is shown on the index.
 	Version string
+	// Loopback says that nobody but this machine can reach the listener: without
+	// it, pages other than health and metrics take the token.
+	Loopback bool
+	// Token is asked for if it is not empty, also on loopback.
+	Token string
 }
 
 // logTime bounds what one page asks of the log.
 const logTime = 5 * time.Second
 
-type pages struct{ Deps }
+type pages struct {
+	Deps
+	streams streams
+	every   time.Duration // between two events of a stream
+}
 
 // New returns the handler of all pages.
 func New(d Deps) http.Handler {
 	if d.Overview == nil {
 		d.Overview = newOverview(nil, time.Now)
 	}
-	p := &pages{d}
+	p := &pages{Deps: d, every: streamEvery}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", p.index)
 	mux.HandleFunc("GET /healthz", p.health)
 	mux.HandleFunc("GET /readyz", p.ready)
 	mux.Handle("GET /metrics", d.Metrics)
 	mux.HandleFunc("POST /-/reload", p.reload)
-	mux.HandleFunc("GET /sessions", p.sessions)
 	mux.HandleFunc("GET /sessions/{tenant}/{session}", p.session)
-	mux.HandleFunc("GET /api/overview", p.apiOverview)
-	return p.guard(http.NewCrossOriginProtection().Handler(mux))
+	mux.HandleFunc("GET /{$}", either(p.overview, p.index))
+	mux.HandleFunc("GET /sessions", either(p.sessionList, p.sessions))
+	p.addPages(mux)
+	p.addAPI(mux)
+	return p.guard(http.NewCrossOriginProtection().Handler(p.access(mux)))
 }
+
+func (p *pages) addPages(mux *http.ServeMux) {
+	mux.HandleFunc("GET /session", p.sessionPage)
+	mux.HandleFunc("GET /request", p.requestPage)
+	mux.HandleFunc("GET /header", p.headerPage)
+	mux.HandleFunc("GET /prefixes", p.prefixList)
+	mux.HandleFunc("GET /prefix", p.prefixPage)
+	mux.HandleFunc("GET /alarms", p.alarmPage)
+	mux.HandleFunc("GET /login", p.loginForm)
+	mux.HandleFunc("POST /login", p.login)
+	mux.HandleFunc("POST /logout", p.logout)
+	mux.Handle("GET "+assetsPath, assets())
+}
+
+func (p *pages) addAPI(mux *http.ServeMux) {
+	mux.HandleFunc("GET /api/{$}", p.apiIndex)
+	mux.HandleFunc("GET /api/overview", p.apiOverview)
+	mux.HandleFunc("GET /api/sessions", p.apiSessions)
+	mux.HandleFunc("GET /api/session", p.apiSession)
+	mux.HandleFunc("GET /api/request", p.apiRequest)
+	mux.HandleFunc("GET /api/prefixes", p.apiPrefixes)
+	mux.HandleFunc("GET /api/prefix", p.apiPrefix)
+	mux.HandleFunc("GET /api/alarms", p.apiAlarms)
+	mux.HandleFunc("GET "+eventsPath, p.events)
+}
+
+// either gives browsers a page, and programs what they always got there.
+func either(page, plain http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Vary", "Accept")
+		if wantsPage(r) {
+			page(w, r)
+			return
+		}
+		plain(w, r)
+	}
+}
+
+// policy lets a page load our own assets alone, and post to us alone.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // guard refuses requests under a name that is not ours, and sets the headers
 // that keep browsers from doing more with an answer than showing it.
@@ -61,10 +111,15 @@ func (p *pages) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !p.ours(r.Host) {
 			text(w, http.StatusMisdirectedRequest, "this listener answers to an IP address, localhost or its configured name (setting admin)")
+			return
+		}
+		if r.URL.Path == eventsPath { // it has bounds of its own
+			next.ServeHTTP(w, r)
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), logTime)
@@ -91,7 +146,10 @@ GET  /readyz                      new requests are welcome
 GET  /metrics                     Prometheus metrics
 GET  /sessions?tenant=&prefix=&n= sessions, newest first
 GET  /sessions/TENANT/SESSION     one session: its epochs with their anchors
-POST /-/reload                    load the configuration anew`)
+GET  /api/                        all that the pages show, as JSON
+POST /-/reload                    load the configuration anew
+
+In a browser, / and /sessions are pages.`)
 }
 
 func (p *pages) health(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "ok") }

@@ -51,7 +51,7 @@ func deps() Deps {
 		Metrics: telemetry.New().Handler(),
 		Log:     &shelf{},
 		Host:    "127.0.0.1",
-		Version: "v1",
+		Version: "v1", Loopback: true,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/seed-9236c7ca/preface/logsink"
@@ -59,6 +60,11 @@ type detail struct {
 
 func (p *pages) session(w http.ResponseWriter, r *http.Request) {
 	k := logsink.Key{Tenant: r.PathValue("tenant"), Session: r.PathValue("session")}
+	w.Header().Set("Vary", "Accept")
+	if wantsPage(r) {
+		http.Redirect(w, r, "/session?"+url.Values{"tenant": {k.Tenant}, "session": {k.Session}}.Encode(), http.StatusSeeOther)
+		return
+	}
 	anchors, err := p.Log.Anchors(r.Context(), k)
 	answer(w, detail{k, anchors}, err)
 }
@@ -66,7 +72,10 @@ func (p *pages) session(w http.ResponseWriter, r *http.Request) {
 // answer writes v as JSON, or says why the log has none.
 func answer(w http.ResponseWriter, v any, err error) {
 	switch {
-	case errors.Is(err, logsink.ErrNoSession):
+	case errors.Is(err, errAsked):
+		text(w, http.StatusBadRequest, err.Error())
+		return
+	case errors.Is(err, logsink.ErrNoSession), errors.Is(err, errNotFound):
 		text(w, http.StatusNotFound, err.Error())
 		return
 	case err != nil:
