@@ -78,13 +78,13 @@ func (p *pages) isCookie(value string) bool {
 
 // A loginView is the form that asks for the token.
 type loginView struct {
-	frame
+	Frame frame
 	Next  string
 	Wrong bool
 }
 
 func (p *pages) loginForm(w http.ResponseWriter, r *http.Request) {
-	p.show(w, http.StatusOK, "login.html", loginView{frame: p.frame("Sign in", ""), Next: ownPath(r.URL.Query().Get("next"))})
+	p.show(w, http.StatusOK, "login.html", loginView{Frame: p.frame("Sign in", ""), Next: ownPath(r.URL.Query().Get("next"))})
 }
 
 // mostForm bounds the body of a form.
@@ -94,7 +94,7 @@ func (p *pages) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 	next := ownPath(r.PostFormValue("next"))
 	if p.Token == "" || !p.isToken(r.PostFormValue("token")) {
-		p.show(w, http.StatusUnauthorized, "login.html", loginView{frame: p.frame("Sign in", ""), Next: next, Wrong: true})
+		p.show(w, http.StatusUnauthorized, "login.html", loginView{Frame: p.frame("Sign in", ""), Next: next, Wrong: true})
 		return
 	}
 	until := time.Now().Add(cookieAge)

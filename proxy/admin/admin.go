@@ -43,7 +43,6 @@ const logTime = 5 * time.Second
 type pages struct {
 	Deps
 	streams streams
-	every   time.Duration // between two events of a stream
 }
 
 // New returns the handler of all pages.
@@ -51,7 +50,7 @@ func New(d Deps) http.Handler {
 	if d.Overview == nil {
 		d.Overview = newOverview(nil, time.Now)
 	}
-	p := &pages{Deps: d, every: streamEvery}
+	p := &pages{Deps: d}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", p.health)
 	mux.HandleFunc("GET /readyz", p.ready)

@@ -10,7 +10,7 @@ import (
 func (p *pages) apiIndex(w http.ResponseWriter, r *http.Request) {
 	if wantsPage(r) {
 		p.show(w, http.StatusOK, "api.html", struct {
-			frame
+			Frame frame
 			Paths []apiPath
 		}{p.frame("API", "api"), apiPaths})
 		return
@@ -26,17 +26,18 @@ type apiPath struct {
 	Path  string `json:"path"`
 	Gives string `json:"gives"`
 	Query string `json:"query,omitempty"`
+	Open  bool   `json:"-"` // answers without a query, and ends
 }
 
 var apiPaths = []apiPath{
-	{"/api/overview", "sums since the beginning, of the last hour and day, and for each minute and hour; hit rates by their denominators; causes; models; active sessions; costliest misses", ""},
-	{"/api/sessions", "sessions that this process knows, with what they cost", "q (in the name, model; beginning of the tenant), route, cause, decision, prefix; sort (last, since, requests, input, hit, paid, saved, lost, misses), order=up; from, n (up to 1000)"},
-	{"/api/session", "one session from the log: epochs with their anchors, header snapshots, requests with their answers", "tenant, session; from (counted back from the latest), n (up to 1000)"},
-	{"/api/request", "one request with its answer, anchor, header snapshot, pieces of the body and, of its cause, the bytes that differ", "tenant, session, id"},
-	{"/api/prefixes", "versions of prefixes that sessions have now, and who uses them", ""},
-	{"/api/prefix", "one version: its anchor, what differs from another", "hash, against"},
-	{"/api/alarms", "alarms of this process, newest first", ""},
-	{"/api/events", "server-sent events: change, when something was observed", ""},
+	{"/api/overview", "sums since the beginning, of the last hour and day, and for each minute and hour; hit rates by their denominators; causes; models; active sessions; costliest misses", "", true},
+	{"/api/sessions", "sessions that this process knows, with what they cost", "q (in the name, model; beginning of the tenant), route, cause, decision, prefix; sort (last, since, requests, input, hit, paid, saved, lost, misses), order=up; from, n (up to 1000)", true},
+	{"/api/session", "one session from the log: epochs with their anchors, header snapshots, requests with their answers", "tenant, session; from (counted back from the latest), n (up to 1000)", false},
+	{"/api/request", "one request with its answer, anchor, header snapshot, pieces of the body and, of its cause, the bytes that differ", "tenant, session, id", false},
+	{"/api/prefixes", "versions of prefixes that sessions have now, and who uses them", "", true},
+	{"/api/prefix", "one version: its anchor, what differs from another", "hash, against", false},
+	{"/api/alarms", "alarms of this process, newest first", "", true},
+	{"/api/events", "server-sent events: change, when something was observed", "", false},
 }
 
 func (p *pages) apiOverview(w http.ResponseWriter, _ *http.Request) { answer(w, p.summary(), nil) }

@@ -34,7 +34,7 @@ func (p *pages) events(w http.ResponseWriter, r *http.Request) {
 	defer p.streams.running.Add(-1)
 	w.Header().Set("Content-Type", "text/event-stream")
 	s := stream{w: w, c: http.NewResponseController(w)}
-	tick := time.NewTicker(p.every)
+	tick := time.NewTicker(p.Overview.every)
 	defer tick.Stop()
 	end := time.NewTimer(streamAge)
 	defer end.Stop()

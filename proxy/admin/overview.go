@@ -28,7 +28,8 @@ const (
 type Overview struct {
 	log   logsink.Reader
 	now   func() time.Time
-	began time.Time // answers since are observed, those before are read from the log
+	began time.Time     // answers since are observed, those before are read from the log
+	every time.Duration // between two events of a stream
 
 	mu       sync.Mutex // guards the following
 	version  uint64     // changes with everything below
@@ -60,7 +61,7 @@ func NewOverview(log logsink.Reader) *Overview {
 
 func newOverview(log logsink.Reader, now func() time.Time) *Overview {
 	return &Overview{
-		log: log, now: now, began: now(),
+		log: log, now: now, began: now(), every: streamEvery,
 		minutes: newRing(time.Minute, minutesKept), hours: newRing(time.Hour, hoursKept),
 		models: map[string]*Sums{}, past: Past{Began: now(), From: now()}, sessions: newIndex(sessionsKept), stop: func() {}, stopped: make(chan struct{}),
 	}

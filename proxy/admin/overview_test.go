@@ -13,6 +13,8 @@ import (
 
 var noon = time.Date(2026, 12, 1, 12, 0, 30, 0, time.UTC)
 
+func cost(paid int64) *logsink.Cost { return &logsink.Cost{Paid: paid, Uncached: paid} }
+
 func n(i int64) *int64 { return &i }
 
 func exchangeAt(at time.Time, session, id string, u *logsink.Usage, c *logsink.Cost, cause *logsink.Cause) (*logsink.Request, *logsink.Response) {

@@ -133,8 +133,8 @@ func (p *pages) show(w http.ResponseWriter, status int, name string, data any) {
 
 // A sorryView is a page that says why there is none.
 type sorryView struct {
-	frame
-	Text string
+	Frame frame
+	Text  string
 }
 
 // sorry says why there is no page.

@@ -8,7 +8,7 @@ import (
 
 // An overviewView is the first page.
 type overviewView struct {
-	frame
+	Frame frame
 	Summary
 	Span   string // hour or days
 	By     string
@@ -25,8 +25,8 @@ const missesShown = 8
 
 func (p *pages) overview(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := overviewView{frame: p.frame("Overview", "overview"), Summary: p.summary(), Span: "hour", By: byRequests}
-	v.Live, v.JSON = true, "/api/overview"
+	v := overviewView{Frame: p.frame("Overview", "overview"), Summary: p.summary(), Span: "hour", By: byRequests}
+	v.Frame.Live, v.Frame.JSON = true, "/api/overview"
 	if q.Get("span") == "days" {
 		v.Span = "days"
 	}

@@ -91,7 +91,7 @@ const prefixesShown = 40
 
 // A prefixesView is the page of prefixes.
 type prefixesView struct {
-	frame
+	Frame frame
 	Prefixes
 	Shown []prefixLine
 	Past  Past
@@ -106,8 +106,8 @@ type prefixLine struct {
 }
 
 func (p *pages) prefixList(w http.ResponseWriter, r *http.Request) {
-	v := prefixesView{frame: p.frame("Prefixes", "prefixes"), Prefixes: p.Overview.prefixes(), Past: p.Overview.pastNow()}
-	v.Live, v.JSON = true, "/api/prefixes"
+	v := prefixesView{Frame: p.frame("Prefixes", "prefixes"), Prefixes: p.Overview.prefixes(), Past: p.Overview.pastNow()}
+	v.Frame.Live, v.Frame.JSON = true, "/api/prefixes"
 	for _, u := range v.Prefixes.Prefixes[:min(prefixesShown, len(v.Prefixes.Prefixes))] {
 		line := prefixLine{PrefixUse: u}
 		a, err := p.anchorOf(r.Context(), u)
@@ -137,7 +137,7 @@ func (p *pages) anchorOf(ctx context.Context, u PrefixUse) (*logsink.Anchor, err
 
 // A prefixView is the page of one version.
 type prefixView struct {
-	frame
+	Frame frame
 	PrefixUse
 	Anchor  *logsink.Anchor
 	Against string   // the version that it is compared with
@@ -167,8 +167,8 @@ func (p *pages) prefixOf(ctx context.Context, q url.Values) (*prefixView, error)
 	if at < 0 {
 		return nil, fmt.Errorf("%w: no session that is known has such a prefix now", errNotFound)
 	}
-	v := &prefixView{frame: p.frame("Prefix", "prefixes"), PrefixUse: all[at]}
-	v.JSON = "/api/prefix?" + url.Values{"hash": {v.Hash}}.Encode()
+	v := &prefixView{Frame: p.frame("Prefix", "prefixes"), PrefixUse: all[at]}
+	v.Frame.JSON = "/api/prefix?" + url.Values{"hash": {v.Hash}}.Encode()
 	var err error
 	if v.Anchor, err = p.anchorOf(ctx, v.PrefixUse); err != nil {
 		return nil, err
@@ -235,13 +235,13 @@ func drifts(old, now []logsink.Contribution) []drift {
 
 // An alarmsView is the page of alarms.
 type alarmsView struct {
-	frame
-	List []Alarm
+	Frame frame
+	List  []Alarm
 }
 
 func (p *pages) alarmPage(w http.ResponseWriter, _ *http.Request) {
-	v := alarmsView{frame: p.frame("Alarms", "alarms"), List: p.Overview.alarmList()}
-	v.Live, v.JSON = true, "/api/alarms"
+	v := alarmsView{Frame: p.frame("Alarms", "alarms"), List: p.Overview.alarmList()}
+	v.Frame.Live, v.Frame.JSON = true, "/api/alarms"
 	p.show(w, http.StatusOK, "alarms.html", v)
 }
 

@@ -15,7 +15,7 @@ import (
 
 // A requestView is the page of one request.
 type requestView struct {
-	frame
+	Frame frame
 	*Turn
 	Key     logsink.Key
 	Anchor  *logsink.Anchor
@@ -43,7 +43,7 @@ func (p piece) Size() int { return p.To - p.From }
 // Title says what the piece is.
 func (p piece) Title() string {
 	if p.Inserted {
-		return fmt.Sprintf("bytes %s to %s: %s inserted (%s)", grouped(int64(p.From)), grouped(int64(p.To)), grouped(int64(p.Size())), p.Kind)
+		return fmt.Sprintf("bytes %s to %s: %s inserted (%s)", grouped(int64(p.From)), grouped(int64(p.To)), grouped(int64(p.Size())), shown(p.Kind))
 	}
 	return fmt.Sprintf("bytes %s to %s: %s of the client", grouped(int64(p.From)), grouped(int64(p.To)), grouped(int64(p.Size())))
 }
@@ -75,9 +75,9 @@ func (p *pages) requestOf(ctx context.Context, q url.Values) (*requestView, erro
 	if t == nil {
 		return nil, fmt.Errorf("%w: the session has no request of that name in the log", errNotFound)
 	}
-	v := &requestView{frame: p.frame("Request", "sessions"), Turn: t, Key: k, Anchor: s.anchor(t.Request.Epoch), Header: s.headers[t.Request.Header]}
-	v.JSON = "/api/request?" + url.Values{"tenant": {k.Tenant}, "session": {k.Session}, "id": {t.Request.ID}}.Encode()
-	v.Live = t.Response == nil
+	v := &requestView{Frame: p.frame("Request", "sessions"), Turn: t, Key: k, Anchor: s.anchor(t.Request.Epoch), Header: s.headers[t.Request.Header]}
+	v.Frame.JSON = "/api/request?" + url.Values{"tenant": {k.Tenant}, "session": {k.Session}, "id": {t.Request.ID}}.Encode()
+	v.Frame.Live = t.Response == nil
 	v.Pieces = pieces(t.Request, v.Anchor)
 	v.Map = bodyMap(t.Request.Size, v.Pieces)
 	v.Prev, v.Next = neighbours(s, at)

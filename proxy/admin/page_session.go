@@ -23,7 +23,7 @@ const (
 
 // A sessionView is the page of one session.
 type sessionView struct {
-	frame
+	Frame         frame
 	Key           logsink.Key
 	Known         *Session // what the overview counts; nil if it has none
 	Epochs        []epochView
@@ -69,8 +69,8 @@ func (p *pages) sessionPage(w http.ResponseWriter, r *http.Request) {
 		p.sorry(w, err)
 		return
 	}
-	v := sessionView{frame: p.frame("Session", "sessions"), Key: k, Known: p.Overview.session(k), Cut: s.Cut, Threads: s.threads(), Thread: q.Get("thread")}
-	v.Live, v.JSON = true, "/api/session?"+url.Values{"tenant": {k.Tenant}, "session": {k.Session}}.Encode()
+	v := sessionView{Frame: p.frame("Session", "sessions"), Key: k, Known: p.Overview.session(k), Cut: s.Cut, Threads: s.threads(), Thread: q.Get("thread")}
+	v.Frame.Live, v.Frame.JSON = true, "/api/session?"+url.Values{"tenant": {k.Tenant}, "session": {k.Session}}.Encode()
 	v.Epochs = epochsOf(s)
 	v.Snapshots, v.MoreSnapshots = p.snapshots(r.Context(), s)
 	from, err := strconv.Atoi(q.Get("from"))
@@ -219,7 +219,7 @@ func (p *pages) stored(ctx context.Context, part logsink.Part) ([]byte, error) {
 
 // A headerView is the page of one header snapshot.
 type headerView struct {
-	frame
+	Frame  frame
 	Header *logsink.Header
 	Parts  []partView
 	Before *logsink.Header
@@ -244,7 +244,7 @@ func (p *pages) headerPage(w http.ResponseWriter, r *http.Request) {
 		p.sorry(w, fmt.Errorf("%w: the session has no header snapshot of that name in the log", errNotFound))
 		return
 	}
-	v := headerView{frame: p.frame("Header snapshot", "sessions"), Header: h}
+	v := headerView{Frame: p.frame("Header snapshot", "sessions"), Header: h}
 	for _, name := range headerParts {
 		part := partOf(h, name)
 		if part.Size == 0 {

@@ -155,7 +155,7 @@ func (h *worstFirst) offer(e *entry, most int) {
 
 // A sessionsView is the page of sessions.
 type sessionsView struct {
-	frame
+	Frame frame
 	Found
 	Query      query
 	Past       Past
@@ -175,8 +175,8 @@ func (p *pages) sessionList(w http.ResponseWriter, r *http.Request) {
 		p.sorry(w, err)
 		return
 	}
-	v := sessionsView{frame: p.frame("Sessions", "sessions"), Found: p.Overview.find(q), Query: q, Past: p.Overview.pastNow(), CauseNames: causeNames[:]}
-	v.Live, v.JSON = true, "/api/sessions?"+q.values().Encode()
+	v := sessionsView{Frame: p.frame("Sessions", "sessions"), Found: p.Overview.find(q), Query: q, Past: p.Overview.pastNow(), CauseNames: causeNames[:]}
+	v.Frame.Live, v.Frame.JSON = true, "/api/sessions?"+q.values().Encode()
 	v.Full = v.Known >= sessionsKept
 	v.To = v.From + len(v.Sessions)
 	for _, c := range [][2]string{{"session", ""}, {"last", "last"}, {"requests", "requests"}, {"input tokens", "input"}, {"hit rate", "hit"}, {"paid", "paid"}, {"saved", "saved"}, {"lost", "lost"}, {"last cause", ""}} {

@@ -32,6 +32,9 @@ type Turn struct {
 
 // read reads a session, or returns logsink.ErrNoSession.
 func (p *pages) read(ctx context.Context, k logsink.Key) (*story, error) {
+	if k == (logsink.Key{}) { // to the log that means all sessions
+		return nil, logsink.ErrNoSession
+	}
 	s := &story{Key: k, headers: map[string]*logsink.Header{}, latest: map[string]*Turn{}}
 	anchors, err := p.Log.Anchors(ctx, k)
 	if err != nil && !errors.Is(err, logsink.ErrNoSession) {
