@@ -10,9 +10,10 @@ import (
 type Digest [16]byte
 
 // A Request is one model call as the provider's cache sees it, with what came
-// of it. A Tracker keeps it, so nobody may change it afterwards.
+// of it.
 type Request struct {
 	ID      string
+	Epoch   int    // of its session, 0 if not known: a resume begins the next
 	Dialect string // anthropic, openai-chat, openai-responses
 	Model   string // asked for
 	Host    string // the upstream's host and port
@@ -35,6 +36,11 @@ type Request struct {
 	// asked for.
 	WantsUsage bool
 	Usage      usage.Usage
+	// Complete says that the answer was a success and came to its end.
+	Complete bool
+	// Continues says that the history is at the provider (previous_response_id,
+	// conversation): Messages are only what is new.
+	Continues bool
 	// Verdict is what the provider says itself, in its own word; empty if it was
 	// not asked or did not say.
 	Verdict string
@@ -59,9 +65,10 @@ type Message struct {
 	// Content is the digest of what the message means: cache marks, and whether
 	// a text stands as a string or as a block, are left out of it.
 	Content Digest
-	Raw     uint64 // digest of the message as written
+	Raw     uint64 // digest of the message as written, or at least its size
 	At      int32  // where it begins in the client's body
 	Size    int32  // bytes
+	Images  uint32 // digest of its images alone, 0 if there is none or it is not known
 	Blocks  uint16 // content blocks that a look-back counts, 1 for a string
 	Role    Role
 	Holds   Holds
