@@ -80,13 +80,24 @@ func (c *call) undocumentedChange(l *line) (Verdict, bool) {
 	}
 	was, is := c.texts.of(l.params), c.texts.of(c.params)
 	if was == nil || is == nil {
-		return none, false
+		return c.parameterChange(l), true
 	}
 	change, ok := changedSetting(settingsOf(was, l.rules.kind), settingsOf(is, c.rules.kind))
 	if !ok {
 		return none, false
 	}
 	return c.settingVerdict(change), true
+}
+
+// hiddenChange: a section differs, maybe in its marks only.
+func (c *call) hiddenChange(l *line) (Verdict, bool) {
+	switch {
+	case !l.tools.same(c.tools):
+		return c.toolsChange(l), true
+	case !l.system.same(c.system):
+		return c.systemChange(l), true
+	}
+	return none, false
 }
 
 // changedBetas are the flags that are in one list only; their order means nothing.

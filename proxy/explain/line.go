@@ -175,14 +175,31 @@ func (l *line) level(c *call) level {
 		return modelLevel
 	case l.key != c.Key:
 		return keyLevel
-	case !l.tools.same(c.tools):
+	case !l.tools.same(c.tools) && !l.marksHide(c, l.tools, c.tools, InTools):
 		return toolsLevel
-	case !l.system.same(c.system):
+	case !l.system.same(c.system) && !l.marksHide(c, l.system, c.system, InSystem):
 		return systemLevel
-	case !l.params.same(c.params):
+	case !l.params.same(c.params) && !l.params.hides(c.params):
 		return parametersLevel
 	case l.prefix != c.Prefix:
 		return prefixLevel
 	}
 	return sameLevel
+}
+
+// hides reports whether two parts differ without it being known whether what
+// differs reaches the cache.
+func (p part) hides(q part) bool {
+	return (p.unread || q.unread) && p.key.digest != Digest{} && q.key.digest != Digest{}
+}
+
+// marksHide reports whether two parts that differ may do so in their marks only:
+// some were moved, and the texts are not at hand.
+func (l *line) marksHide(c *call, was, is part, where Place) bool {
+	return was.hides(is) && !sameMarks(l.marks, c.Marks, where)
+}
+
+func sameMarks(a, b []Mark, where Place) bool {
+	in := func(m Mark) bool { return m.Section != where }
+	return slices.Equal(slices.DeleteFunc(slices.Clone(a), in), slices.DeleteFunc(slices.Clone(b), in))
 }

@@ -28,7 +28,7 @@ func Compare(before, after *Request, was, is Bodies) Verdict {
 // harmless judges a request that only adds to the one before.
 func (c *call) harmless(l *line) Verdict {
 	for _, look := range []func(*line) (Verdict, bool){
-		c.unmarked, c.outOfReach, c.compactedWithin, c.imageAdded, c.thinkingLeft, c.undocumentedChange, c.strippedChange, c.shapeChange,
+		c.unmarked, c.outOfReach, c.compactedWithin, c.imageAdded, c.thinkingLeft, c.hiddenChange, c.undocumentedChange, c.strippedChange, c.shapeChange,
 	} {
 		if v, ok := look(l); ok {
 			return v

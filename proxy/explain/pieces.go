@@ -141,7 +141,7 @@ func stringEnd(b []byte, i, to int) int {
 }
 
 // markNames are what cache marks are called (dialect: markName).
-var markNames = [][]byte{[]byte(`"cache_control"`), []byte(`"prompt_cache_breakpoint"`), []byte(`"cachePoint"`)}
+var markNames = [...][]byte{[]byte(`"cache_control"`), []byte(`"prompt_cache_breakpoint"`), []byte(`"cachePoint"`)}
 
 // A text without its cache marks, which move from turn to turn and are not part
 // of the prompt, and where its bytes stood before.
@@ -156,8 +156,9 @@ type cut struct{ at, by int }
 // withoutMarks takes the marks out of some JSON. It returns b itself if it has none.
 func withoutMarks(b []byte) unmarked {
 	u := unmarked{text: b}
+	var next nextMarks
 	kept, gone := 0, 0
-	for i := nextMark(b, 0); i < len(b); i = nextMark(b, kept) {
+	for i := next.from(b, 0); i < len(b); i = next.from(b, kept) {
 		from, to := markExtent(b, i)
 		if gone == 0 {
 			u.text = make([]byte, 0, len(b))
@@ -173,22 +174,34 @@ func withoutMarks(b []byte) unmarked {
 	return u
 }
 
-// nextMark returns where the name of the next mark begins, len(b) if none does.
-func nextMark(b []byte, from int) int {
-	next := len(b)
-	for _, name := range markNames {
-		for i := from; i < next; {
-			at := bytes.Index(b[i:next], name)
-			if at < 0 {
-				break
-			}
-			i += at + len(name)
-			if after := skip(b, i, len(b)); after < len(b) && b[after] == ':' {
-				next = i - len(name)
-			}
+// nextMarks are where the next mark of each name begins, plus one: each name is
+// looked for once, however many marks of another come before it.
+type nextMarks [len(markNames)]int
+
+// from returns where the first mark from a byte on begins, len(b) if none does.
+func (n *nextMarks) from(b []byte, from int) int {
+	first := len(b)
+	for i := range n {
+		if n[i] <= from {
+			n[i] = 1 + nextName(b, from, markNames[i])
+		}
+		first = min(first, n[i]-1)
+	}
+	return first
+}
+
+// nextName returns where the next member with a quoted name begins.
+func nextName(b []byte, i int, name []byte) int {
+	for {
+		at := bytes.Index(b[i:], name)
+		if at < 0 {
+			return len(b)
+		}
+		i += at + len(name)
+		if after := skip(b, i, len(b)); after < len(b) && b[after] == ':' {
+			return i - len(name)
 		}
 	}
-	return next
 }
 
 // markExtent is the member whose name begins at i, with a comma beside it.

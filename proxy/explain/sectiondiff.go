@@ -203,25 +203,36 @@ func firstMoved(a, b []tool) string {
 }
 
 func namesMissing(list, other []tool) []string {
+	known := byName(other)
 	var out []string
 	for _, t := range list {
-		if !slices.ContainsFunc(other, func(o tool) bool { return o.name == t.name }) {
+		if _, ok := known[t.name]; !ok {
 			out = append(out, t.name)
 		}
 	}
 	return out
 }
 
+// byName finds the first tool of each name.
+func byName(list []tool) map[string]tool {
+	m := make(map[string]tool, len(list))
+	for _, t := range slices.Backward(list) {
+		m[t.name] = t
+	}
+	return m
+}
+
 // editedTools are those of the same name whose text differs.
 func editedTools(a, b []tool) []string {
+	earlier := byName(a)
 	var out []string
 	for _, t := range b {
-		i := slices.IndexFunc(a, func(o tool) bool { return o.name == t.name })
-		if i < 0 || bytes.Equal(a[i].text, t.text) {
+		was, ok := earlier[t.name]
+		if !ok || bytes.Equal(was.text, t.text) {
 			continue
 		}
 		name := t.name
-		if len(a[i].text) == len(t.text) && sameMeaning(a[i].text, t.text) {
+		if len(was.text) == len(t.text) && sameMeaning(was.text, t.text) {
 			name += " (keys in another order)"
 		}
 		out = append(out, name)

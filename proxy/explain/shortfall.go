@@ -108,7 +108,7 @@ func (c *call) nothingLeft(l *line) Verdict {
 // one before had: a clock, a mark, a rule of the provider.
 func (c *call) unchanged(l *line) Verdict {
 	for _, look := range []func(*line) (Verdict, bool){
-		c.concurrent, c.expired, c.unmarked, c.outOfReach, c.compactedWithin, c.imageAdded, c.thinkingLeft,
+		c.concurrent, c.expired, c.unmarked, c.outOfReach, c.compactedWithin, c.imageAdded, c.thinkingLeft, c.hiddenChange,
 		c.undocumentedChange, c.strippedChange, c.shapeChange,
 	} {
 		if v, ok := look(l); ok {

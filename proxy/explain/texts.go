@@ -40,6 +40,7 @@ func newTexts(limit int) *texts {
 type part struct {
 	key    partKey // its digest is zero if the request has no such part
 	effect uint64  // of what the provider's cache sees of it
+	unread bool    // its text was not at hand: the effect is one of all of it
 }
 
 func (p part) same(q part) bool { return p.key.digest == q.key.digest || p.effect == q.effect }
@@ -52,14 +53,14 @@ func (t *texts) take(s *Section, name partName, kind ruleKind) part {
 	key := partKey{s.Digest, name, kind}
 	if e, ok := t.by[key]; ok {
 		t.order.MoveToFront(e)
-		return part{key, e.Value.(*text).effect}
+		return part{key: key, effect: e.Value.(*text).effect}
 	}
 	if s.Bytes == nil {
-		return part{key, effectOfDigest(s.Digest)}
+		return part{key: key, effect: maphash.Bytes(seed, s.Digest[:]), unread: true}
 	}
 	kept := &text{key, s.Bytes, effectOf(s.Bytes, name, kind)}
 	t.put(kept)
-	return part{key, kept.effect}
+	return part{key: key, effect: kept.effect}
 }
 
 func (t *texts) put(x *text) {
@@ -86,8 +87,6 @@ func (t *texts) of(p part) []byte {
 
 // seed is that of every hash here. They find differences within one process.
 var seed = maphash.MakeSeed()
-
-func effectOfDigest(d Digest) uint64 { return maphash.Bytes(seed, d[:]) }
 
 // effectOf hashes what of a section reaches the provider's cache.
 func effectOf(b []byte, name partName, kind ruleKind) uint64 {

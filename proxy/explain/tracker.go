@@ -85,6 +85,7 @@ func (t *Tracker) Observe(thread string, r *Request) (Verdict, []Alarm) {
 	if c.counted() {
 		t.advance(th, c, m)
 	}
+	t.evict(th)
 	c.Request = nil
 	return v, alarms
 }
@@ -177,7 +178,6 @@ func (t *Tracker) advance(th *thread, c *call, m match) {
 	}
 	th.messages = th.count()
 	t.messages += th.messages
-	t.evict(th)
 }
 
 func (o *opening) used(c *call) {

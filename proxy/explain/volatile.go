@@ -42,7 +42,9 @@ func volatile(a, b []byte, d int) (kind, was, is string) {
 			return s.kind, was, is
 		}
 	}
-	was, is = word(wa, da), word(wb, db)
+	if was, is = word(wa, da), word(wb, db); was == is { // the difference is behind the word
+		return "", wa[da:], wb[db:]
+	}
 	return bareKind(was, is), was, is
 }
 
