@@ -41,6 +41,7 @@ func commands() []command {
 		{"compose", "print the prefix that a session would get now", compose},
 		{"sessions", "list sessions, show one, or end its epoch (resume)", sessions},
 		{"log", "read the header log: ls, show, tail, verify", logCommand},
+		{"explain", "say why a cache read fell short: of a session, or of two saved bodies", explain},
 		{"top", "show what a running proxy does: hit rates, money, causes of misses", top},
 		{"provider", "run the simulated provider", simulate},
 		{"demo", "play scripted sessions and check every promise", demo},

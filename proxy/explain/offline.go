@@ -1,6 +1,9 @@
 package explain
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // Compare says what of a request cannot be read although the request before it
 // was sent as well: the first difference that a cache minds. There are no clocks
@@ -39,7 +42,10 @@ func (c *call) harmless(l *line) Verdict {
 
 // inMessage says where in an edited message the difference begins.
 func (c *call) inMessage(v Verdict, i int, was, is []byte) Verdict {
-	d, ok := differ(was, is, c.rules.kind)
+	d, ok := differInContent(was, is, c.rules.kind)
+	if !ok {
+		d, ok = differ(was, is, c.rules.kind)
+	}
 	if !ok {
 		return v
 	}
@@ -48,4 +54,36 @@ func (c *call) inMessage(v Verdict, i int, was, is []byte) Verdict {
 		v.Detail = d.say(fmt.Sprintf("messages[%d]", i))
 	}
 	return v
+}
+
+// differInContent compares two messages block by block: whether a text stands as
+// a string or as a block is no difference.
+func differInContent(was, is []byte, kind ruleKind) (difference, bool) {
+	a, b := blocksOf(was), blocksOf(is)
+	for i := range min(len(a), len(b)) {
+		p, q := a[i].of(was), b[i].of(is)
+		if d, ok := differ(p, q, kind); ok && !sameText(p, q) {
+			d.at += b[i].from
+			return d, true
+		}
+	}
+	return difference{}, false
+}
+
+func sameText(a, b []byte) bool {
+	p, ok := textIn(a)
+	q, too := textIn(b)
+	return ok && too && bytes.Equal(p.of(a), q.of(b))
+}
+
+// blocksOf are the blocks of a message's content; a string is one.
+func blocksOf(message []byte) []piece {
+	content, ok := find(membersOf(message, piece{0, len(message)}), "content")
+	if !ok {
+		return nil
+	}
+	if message[content.from] == '[' {
+		return valuesIn(message, content.from+1, content.to-1)
+	}
+	return []piece{content}
 }

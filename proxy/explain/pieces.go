@@ -143,6 +143,15 @@ func stringEnd(b []byte, i, to int) int {
 // markNames are what cache marks are called (dialect: markName).
 var markNames = [...][]byte{[]byte(`"cache_control"`), []byte(`"prompt_cache_breakpoint"`), []byte(`"cachePoint"`)}
 
+func isMark(name string) bool {
+	for _, m := range markNames {
+		if string(m[1:len(m)-1]) == name {
+			return true
+		}
+	}
+	return false
+}
+
 // A text without its cache marks, which move from turn to turn and are not part
 // of the prompt, and where its bytes stood before.
 type unmarked struct {

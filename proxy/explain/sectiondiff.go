@@ -90,11 +90,35 @@ func differ(was, is []byte, kind ruleKind) (difference, bool) {
 	if bytes.Equal(plain(was, kind), plain(is, kind)) {
 		return difference{}, false
 	}
+	p, textual := textIn(was)
+	q, too := textIn(is)
+	if textual && too {
+		at := differAt(p.of(was), q.of(is))
+		d := difference{at: q.from + at}
+		d.kind, d.was, d.is = volatile(p.of(was), q.of(is), at)
+		return d, true
+	}
 	a, b := withoutMarks(was), withoutMarks(is)
 	at := differAt(a.text, b.text)
 	d := difference{at: b.at(at)}
 	d.kind, d.was, d.is = volatile(a.text, b.text, at)
 	return d, true
+}
+
+// textIn finds the text of an element that is nothing else: a string, or a block
+// of a type and a text, with or without a mark.
+func textIn(e []byte) (piece, bool) {
+	if len(e) > 0 && e[0] == '"' {
+		return piece{0, len(e)}, true
+	}
+	members := membersOf(e, piece{0, len(e)})
+	text, ok := find(members, "text")
+	for _, m := range members {
+		if m.name != "text" && m.name != "type" && !isMark(m.name) {
+			return piece{}, false
+		}
+	}
+	return text, ok
 }
 
 func (d difference) say(where string) string {
