@@ -37,7 +37,7 @@ var apiPaths = []apiPath{
 	{"/api/prefixes", "versions of prefixes that sessions have now, and who uses them", "", true},
 	{"/api/prefix", "one version: its anchor, what differs from another", "hash, against", false},
 	{"/api/alarms", "alarms of this process, newest first", "", true},
-	{"/api/events", "server-sent events: change, when something was observed", "", false},
+	{"/api/events", "server-sent events: change, with the version of what was observed, at first and when it is another", "", false},
 }
 
 func (p *pages) apiOverview(w http.ResponseWriter, _ *http.Request) { answer(w, p.summary(), nil) }

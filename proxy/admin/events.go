@@ -22,8 +22,8 @@ const (
 // streams counts those that run.
 type streams struct{ running atomic.Int64 }
 
-// events tells that something changed. It says no more: whoever listens asks for
-// what it shows.
+// events tells the version of what was observed, at first and when it changes. It
+// says no more: whoever shows another version asks for what it shows.
 func (p *pages) events(w http.ResponseWriter, r *http.Request) {
 	if p.streams.running.Add(1) > streamsMost {
 		p.streams.running.Add(-1)
@@ -39,7 +39,7 @@ func (p *pages) events(w http.ResponseWriter, r *http.Request) {
 	end := time.NewTimer(streamAge)
 	defer end.Stop()
 	last, quiet := p.Overview.versionNow(), 0
-	if !s.send("retry: 5000\nevent: hello\ndata: {}\n\n") {
+	if !s.send(fmt.Sprintf("retry: 5000\nevent: change\nid: %d\ndata: {\"version\":%d}\n\n", last, last)) {
 		return
 	}
 	for {

@@ -44,7 +44,8 @@ func TestEvents(t *testing.T) {
 			}
 		}
 	}
-	read("event: hello")
+	read("event: change")
+	read(`data: {"version":0}`)
 	req, r := exchangeAt(noon, "s\nevent: evil\n", "r", nil, nil, nil)
 	o.Observe(req, r)
 	read("event: change")

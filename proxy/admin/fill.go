@@ -62,6 +62,9 @@ func (o *Overview) list(ctx context.Context) ([]logsink.Key, error) {
 		o.know(i)
 		return n < sessionsKept
 	})
+	o.mu.Lock()
+	o.sessions.order()
+	o.mu.Unlock()
 	return recent, err
 }
 
@@ -137,7 +140,7 @@ func (o *Overview) recall(req *logsink.Request, resp *logsink.Response) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.observe(req, resp)
+	o.observe(req, resp, true)
 }
 
 // resolve looks up the prefixes of sessions that were begun or resumed.

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -61,9 +62,13 @@ func newIndex(most int) index {
 	return index{most: most, of: map[logsink.Key]*entry{}, awake: make(chan struct{}, 1)}
 }
 
-// observe takes in an answer.
-func (x *index) observe(req *logsink.Request, resp *logsink.Response) {
-	e := x.used(req.Key, req.Time)
+// observe takes in an answer. One that was just given makes its session the one
+// used last; one of the past leaves it where it is.
+func (x *index) observe(req *logsink.Request, resp *logsink.Response, past bool) {
+	e := x.of[req.Key]
+	if !past || e == nil {
+		e = x.used(req.Key, req.Time)
+	}
 	e.Listed = false
 	if e.Last.Before(resp.Time) {
 		e.Last = resp.Time
@@ -134,6 +139,19 @@ func (x *index) add(k logsink.Key, since time.Time) *entry {
 	e := &entry{Session: Session{Key: k, Since: since, Last: since}}
 	x.of[k] = e
 	return e
+}
+
+// order puts all entries into the order in which they were used.
+func (x *index) order() {
+	list := make([]*entry, 0, len(x.of))
+	for _, e := range x.of {
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b *entry) int { return a.Last.Compare(b.Last) })
+	for _, e := range list {
+		e.unlink()
+		x.first().link(e)
+	}
 }
 
 // first is the place before the session used last.

@@ -24,7 +24,10 @@ func samplePages(t testing.TB) (string, *Overview) {
 
 func served(t testing.TB, d Deps) string {
 	srv := httptest.NewServer(New(d))
-	t.Cleanup(srv.Close)
+	t.Cleanup(func() {
+		d.Overview.Close() // a stream of events would hold the server up
+		srv.Close()
+	})
 	return srv.URL
 }
 

@@ -44,6 +44,7 @@ type Overview struct {
 
 	stop    context.CancelFunc
 	stopped chan struct{} // closed by Close: streams of pages end
+	closing sync.Once
 	running sync.WaitGroup
 }
 
@@ -67,13 +68,14 @@ func newOverview(log logsink.Reader, now func() time.Time) *Overview {
 	}
 }
 
-// Close ends what runs in the background, and streams of events.
+// Close ends what runs in the background, and streams of events. Closing twice is
+// closing once.
 func (o *Overview) Close() {
 	if o == nil {
 		return
 	}
 	o.stop()
-	close(o.stopped)
+	o.closing.Do(func() { close(o.stopped) })
 	o.running.Wait()
 }
 
@@ -86,10 +88,10 @@ func (o *Overview) Observe(req *logsink.Request, resp *logsink.Response) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.observe(req, resp)
+	o.observe(req, resp, false)
 }
 
-func (o *Overview) observe(req *logsink.Request, resp *logsink.Response) {
+func (o *Overview) observe(req *logsink.Request, resp *logsink.Response, past bool) {
 	o.version++
 	o.total.add(req, resp)
 	for _, r := range []*ring{&o.minutes, &o.hours} {
@@ -98,7 +100,7 @@ func (o *Overview) observe(req *logsink.Request, resp *logsink.Response) {
 		}
 	}
 	o.sumsOf(model(req, resp)).add(req, resp)
-	o.sessions.observe(req, resp)
+	o.sessions.observe(req, resp, past)
 	o.note(req, resp)
 }
 

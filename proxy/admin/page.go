@@ -114,10 +114,11 @@ type frame struct {
 	SignedIn  bool   // there is a token
 	JSON      string // the same as JSON; empty if there is no such thing
 	Live      bool   // it changes while it is looked at
+	Seen      uint64 // version of what it shows
 }
 
 func (p *pages) frame(title, at string) frame {
-	return frame{Title: title, At: at, Assets: assetsAt, Version: p.Version, Alarms: p.Overview.alarmed(), Now: time.Now().UTC(), SignedIn: p.Token != ""}
+	return frame{Title: title, At: at, Assets: assetsAt, Version: p.Version, Alarms: p.Overview.alarmed(), Now: time.Now().UTC(), SignedIn: p.Token != "", Seen: p.Overview.versionNow()}
 }
 
 // show writes a page. It is made whole first, so that a fault leaves no half of one.

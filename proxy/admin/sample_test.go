@@ -2,6 +2,8 @@ package admin
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -100,8 +102,8 @@ func (s *sample) anchor(k logsink.Key, epoch, version int, at time.Time) *logsin
 		V: logsink.Version, Key: k, Epoch: epoch, Reason: logsink.ReasonInitial, Decision: logsink.Inject, Prefix: logsink.PrefixHash(ms), Messages: ms,
 		Renderings: []logsink.Rendering{logsink.NewRendering("anthropic.messages", fmt.Appendf(nil, `{"role":"user","content":%q},{"role":"user","content":%q}`, ms[0].Text, ms[1].Text))},
 		Contributors: []logsink.Contribution{
-			{Name: "rules", Kind: "file", SHA256: fmt.Sprintf("%064x", version+0xa11ce), Bytes: len(rules), Messages: 1, Took: 840 * time.Microsecond, Outcome: "ok"},
-			{Name: "skills", Kind: "skills", SHA256: fmt.Sprintf("%064x", 0xb0b), Bytes: len(skills), Messages: 1, Took: 3 * time.Millisecond, Outcome: "ok"},
+			{Name: "rules", Kind: "file", SHA256: sha(rules), Bytes: len(rules), Messages: 1, Took: 840 * time.Microsecond, Outcome: "ok"},
+			{Name: "skills", Kind: "skills", SHA256: sha(skills), Bytes: len(skills), Messages: 1, Took: 3 * time.Millisecond, Outcome: "ok"},
 			{Name: "workspace", Kind: "http", Took: 212 * time.Millisecond, Outcome: "skipped: deadline passed"},
 		},
 		Route: "anthropic", Source: "header x-claude-code-session-id", Config: "c0ffee5eed9236c7ca", Preface: "v0.4.0", Time: at,
@@ -114,6 +116,11 @@ func (s *sample) anchor(k logsink.Key, epoch, version int, at time.Time) *logsin
 		s.t.Fatal(err)
 	}
 	return got
+}
+
+func sha(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 func (s *sample) header(k logsink.Key, thread, id, reason string, epoch int, at time.Time, parts map[string]string, changed ...string) {

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/seed-9236c7ca/preface/logsink"
@@ -48,6 +49,8 @@ func (p *pages) read(ctx context.Context, k logsink.Key) (*story, error) {
 	if rerr != nil {
 		return nil, rerr
 	}
+	// Replicas and sub-agents write at once.
+	slices.SortStableFunc(s.Turns, func(a, b *Turn) int { return a.Request.Time.Compare(b.Request.Time) })
 	if err != nil && len(s.Turns) == 0 && len(s.Headers) == 0 {
 		return nil, err
 	}

@@ -39,6 +39,8 @@
   const events = new EventSource('/api/events');
   events.addEventListener('open', () => say('live'));
   events.addEventListener('error', () => say('not live'));
-  events.addEventListener('change', load);
+  events.addEventListener('change', (e) => {
+    if (String(JSON.parse(e.data).version) !== main().dataset.live) load();
+  });
   setInterval(() => { if (wanted) load(); }, 1000);
 })();
