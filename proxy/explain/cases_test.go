@@ -208,7 +208,7 @@ func TestWritesNotReported(t *testing.T) {
 		a := opened(f.dialect, f.model)
 		a.unsplit = true
 		b := a.next()
-		b.read = 9000
+		b.read, b.fresh = 9000, 3000
 		if v := observe(t, a, b); v != none {
 			t.Errorf("%v: some was read: %+v", f, v)
 		}

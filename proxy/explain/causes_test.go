@@ -133,7 +133,9 @@ var changes = []struct {
 		want{HistoryRewritten, ByClient, SectionHistory, "messages reordered from 0", true}},
 	{"compacted", families, func(a *ask) { a.says = talk(11); last(a) }, func(a *ask) { a.says = []say{user("a summary"), assistant("ok"), user("go on")} }, 0,
 		want{HistoryRewritten, ByClient, SectionHistory, "compacted: 11 messages became 3", false}},
-	{"compaction block", families, nil, func(a *ask) { a.says = []say{{User, "summary", HoldsCompaction, ""}, user("go on")} }, 0,
+	{"compaction block", families, nil, func(a *ask) {
+		a.says, a.written = []say{{User, "summary", HoldsCompaction, ""}, user("go on")}, 3000
+	}, 0,
 		want{HistoryRewritten, ByClient, SectionHistory, "compacted", false}},
 	{"compacted at the provider", byMark, nil, func(a *ask) { a.says[len(a.says)-2].holds = HoldsCompaction }, 3000,
 		want{HistoryRewritten, ByProvider, SectionHistory, "stands for those before it", false}},
@@ -208,6 +210,9 @@ func TestEachCauseIsNamed(t *testing.T) {
 				test.want.check(t, got)
 				if got.Cause != BelowMinimum && (got.Missed <= 0 || got.Missed > got.Expected || got.Against != "r1") {
 					t.Errorf("missed %d of %d against %q, want some against r1", got.Missed, got.Expected, got.Against)
+				}
+				if all := b.read + b.written + b.fresh; got.Expected > all && got.Cause != NoMark {
+					t.Errorf("%d tokens could have been read, of %d", got.Expected, all)
 				}
 			})
 		}

@@ -18,8 +18,9 @@ func TestDriftIsExplainedAgainstTheOriginal(t *testing.T) {
 	tr := NewTracker(Options{})
 	a := opened(anthropic, opus)
 	tr.Observe("t", a.made())
-	for i := range 8 {
+	for i := range 20 { // longer than the original lives
 		a = a.next()
+		a.r.ID = fmt.Sprintf("r%d", i+2)
 		b := nonced(a, fmt.Sprintf("%05x", 0xbbb1+i)).short(0)
 		v, _ := tr.Observe("t", b.made())
 		if v.Cause != SystemChanged || v.Against != "r1" {
@@ -111,6 +112,75 @@ func TestLifetimeIsTheGrantedOne(t *testing.T) {
 	}
 }
 
+// The lifetime is that of the last mark, where both are granted, and what the
+// request before the pause asked for.
+func TestLifetimeOfSeveral(t *testing.T) {
+	both := opened(anthropic, opus)
+	both.r.Marks[0].TTL, both.r.Marks[1].TTL = "1h", "5m"
+	r, late := both.made(), both.next().short(0)
+	r.Usage.Write1h = r.Usage.Write5m
+	late.r.Start = noon.Add(6 * time.Minute)
+	tr := NewTracker(Options{})
+	tr.Observe("t", r)
+	v, _ := tr.Observe("t", late.made())
+	want{Expired, ByClient, "", "granted is 5m0s", false}.check(t, v)
+
+	r.Marks = []Mark{{InSystem, 1, 0, "1h"}, {InMessages, 2, 0, "1h"}} // the other class is a server tool's
+	tr = NewTracker(Options{})
+	tr.Observe("t", r)
+	v, _ = tr.Observe("t", late.made())
+	want{Provider, ByProvider, "", "", false}.check(t, v)
+
+	a := opened(responses, "gpt-6.2-sol")
+	b := a.next()
+	b.params += `,"prompt_cache_options":{"ttl":"12h"}`
+	c := b.next().short(0)
+	c.r.Start = noon.Add(2 * time.Hour)
+	want{Provider, ByProvider, "", "", false}.check(t, observe(t, a, b, c))
+}
+
+// Two lines with one past do not write into each other's history.
+func TestLinesDoNotShareTheirEnds(t *testing.T) {
+	a := opened(anthropic, opus)
+	tr := NewTracker(Options{})
+	other := nonced(a, "0aaa9").short(0)
+	tr.Observe("t", a.made())
+	tr.Observe("t", other.made())
+	mine, theirs := a.next(), other.next()
+	theirs.says[4].text = "something else"
+	for i := range 5 {
+		for _, x := range []*ask{&mine, &theirs} {
+			x.r.Start = noon.Add(time.Duration(i+1) * time.Minute)
+			if v, _ := tr.Observe("t", x.made()); v != none {
+				t.Fatalf("round %d: %+v", i, v)
+			}
+			*x = x.next()
+		}
+	}
+}
+
+// How far a mark is looked back from, and a boundary, to the block.
+func TestReachOfMarksAndBoundaries(t *testing.T) {
+	f := func(f family, added int, cause string) {
+		t.Helper()
+		a := opened(f.dialect, f.model)
+		b := a.next()
+		b.says = append(slices.Clone(a.says), talk(added)...)
+		last(&b)
+		if v := observe(t, a, b.short(4000)); v.Cause != cause {
+			t.Errorf("%v, %d messages added: %s (%s), want %s", f, added, v.Cause, v.Detail, cause)
+		}
+	}
+	for _, m := range byMark {
+		f(m, 19, Provider)
+		f(m, 20, LookbackExceeded)
+	}
+	for _, m := range newer {
+		f(m, 40, Provider) // 20 of the user's
+		f(m, 41, LookbackExceeded)
+	}
+}
+
 // Going back to an earlier end, by one that edits a prompt or by threads that
 // fork, misses nothing of what it left behind.
 func TestForkReadsTheEarlierEnd(t *testing.T) {
@@ -171,6 +241,7 @@ func TestFirstRequestBesideItsLike(t *testing.T) {
 		check(t, pair(claudes[0], 3*time.Second, func(a *ask) { *a = nonced(*a, "0aaa9") }))
 	want{ConcurrentCold, ByClient, "", "", false}.check(t, pair(older[0], time.Second, same))
 	// Boundaries end at the latest user message, which is another.
+	want{Cold, ByClient, "", "no mark ends on it", false}.check(t, pair(newer[0], time.Second, same))
 	want{Cold, ByClient, "", "no mark ends on it", false}.check(t, pair(newer[0], 3*time.Second, same))
 	want{ConcurrentCold, ByClient, "", "", false}.check(t, pair(newer[0], time.Second, func(a *ask) { a.says = talk(3) }))
 	for _, change := range []func(*ask){
