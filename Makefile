@@ -2,7 +2,7 @@
 GO ?= go
 PKG ?= ./...
 
-.PHONY: build test tools soak bench fuzz clean
+.PHONY: build test tools soak bench fuzz screenshots clean
 
 build: ## bin/preface: static, stripped, reproducible
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/preface ./cmd/proxy
@@ -47,6 +47,12 @@ fuzz: ## every fuzz target for FUZZTIME
 			$(GO) test -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$f) || exit 1; \
 		done; \
 	done
+
+SCREENSHOTS ?= bin/screenshots
+screenshots: ## pictures of every page, wide and as on a phone, light and dark; needs chromium
+	@command -v chromium >/dev/null || .ci/install chromium fonts-dejavu-core
+	$(GO) test -count=1 -run '^TestScreenshots$$' ./proxy/admin -screenshots "$(abspath $(SCREENSHOTS))"
+	@ls $(SCREENSHOTS) | wc -l | xargs echo pictures in $(SCREENSHOTS):
 
 clean:
 	rm -rf bin

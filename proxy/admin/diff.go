@@ -173,6 +173,8 @@ func (w *jsonWriter) value(d *json.Decoder, depth int, label string) {
 		for _, l := range lines[1:] {
 			w.lines = append(w.lines, indent+strings.Repeat(" ", len(label))+l)
 		}
+	case nil:
+		w.lines = append(w.lines, indent+label+"null")
 	default:
 		w.lines = append(w.lines, indent+label+fmt.Sprint(v))
 	}

@@ -11,10 +11,11 @@ import (
 // serve.
 const (
 	fillAge      = 24 * time.Hour
-	fillTime     = 30 * time.Second
+	fillTime     = time.Minute
 	fillRecords  = 50_000 // of one session
 	fillSessions = 20_000
-	duty         = 2 // works one of so many moments
+	duty         = 2                     // works one of so many moments
+	stretch      = 20 * time.Millisecond // works so long without a pause
 )
 
 // Past says what is known of the time before the process.
@@ -53,9 +54,13 @@ func (o *Overview) list(ctx context.Context) ([]logsink.Key, error) {
 	o.past.From = from
 	o.mu.Unlock()
 	var recent []logsink.Key
-	n := 0
+	n, since := 0, time.Now()
 	err := o.log.Sessions(ctx, "", "", func(i logsink.SessionInfo) bool {
 		n++
+		if worked := time.Since(since); worked > stretch {
+			pause(ctx, worked*(duty-1)) // the log tells when ctx ends
+			since = time.Now()
+		}
 		if i.LastTime.After(from) && len(recent) < fillSessions {
 			recent = append(recent, i.Key)
 		}
@@ -91,7 +96,7 @@ func (o *Overview) know(i logsink.SessionInfo) {
 	}
 	if i.Epochs >= e.Epoch {
 		e.Epoch, e.resolved = i.Epochs, i.Epochs
-		e.Decision, e.Why, e.Prefix, e.Route = i.Decision, i.Why, i.Prefix, i.Route
+		e.Decision, e.Why, e.Prefix, e.Route = x.name(i.Decision), x.name(i.Why), x.name(i.Prefix), x.name(i.Route)
 	}
 }
 
@@ -182,7 +187,8 @@ func (o *Overview) lookUp(ctx context.Context, k logsink.Key) {
 	default:
 		a := anchors[len(anchors)-1]
 		e.resolved = a.Epoch
-		e.Decision, e.Why, e.Prefix = a.Decision, a.Why, a.Prefix
+		x := &o.sessions
+		e.Decision, e.Why, e.Prefix = x.name(a.Decision), x.name(a.Why), x.name(a.Prefix)
 		e.asked = 0
 	}
 }

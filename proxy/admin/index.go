@@ -47,7 +47,8 @@ type index struct {
 	of    map[logsink.Key]*entry
 	ends  entry // next is the session used last, prev the one used longest ago
 	want  []logsink.Key
-	awake chan struct{} // want has something
+	awake chan struct{}     // want has something
+	names map[string]string // one copy of what many sessions have in common
 }
 
 // wantMost bounds want: a session that finds no place asks at its next answer.
@@ -59,7 +60,7 @@ type entry struct {
 }
 
 func newIndex(most int) index {
-	return index{most: most, of: map[logsink.Key]*entry{}, awake: make(chan struct{}, 1)}
+	return index{most: most, of: map[logsink.Key]*entry{}, awake: make(chan struct{}, 1), names: map[string]string{}}
 }
 
 // observe takes in an answer. One that was just given makes its session the one
@@ -80,10 +81,10 @@ func (x *index) observe(req *logsink.Request, resp *logsink.Response, past bool)
 		x.ask(e)
 	}
 	if e.Route != req.Route {
-		e.Route = strings.Clone(req.Route)
+		e.Route = x.name(req.Route)
 	}
 	if m := clip(model(req, resp)); m != "" && e.Model != m {
-		e.Model = strings.Clone(m)
+		e.Model = x.name(m)
 	}
 	e.add(req, resp)
 }
@@ -135,10 +136,25 @@ func (x *index) add(k logsink.Key, since time.Time) *entry {
 		old.unlink()
 		delete(x.of, old.Key)
 	}
-	k = logsink.Key{Tenant: strings.Clone(k.Tenant), Session: strings.Clone(k.Session)}
+	k = logsink.Key{Tenant: x.name(k.Tenant), Session: strings.Clone(k.Session)}
 	e := &entry{Session: Session{Key: k, Since: since, Last: since}}
 	x.of[k] = e
 	return e
+}
+
+// namesMost bounds names; beyond it each session has its own copy.
+const namesMost = 4096
+
+// name returns a copy of a text, the same one for equal texts.
+func (x *index) name(s string) string {
+	if known, ok := x.names[s]; ok {
+		return known
+	}
+	s = strings.Clone(s)
+	if len(x.names) < namesMost {
+		x.names[s] = s
+	}
+	return s
 }
 
 // order puts all entries into the order in which they were used.

@@ -2,10 +2,10 @@ package admin
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,13 +84,22 @@ func (q *query) selects(s *Session) bool {
 	return q.Text == "" || strings.Contains(s.Session, q.Text) || strings.HasPrefix(s.Tenant, q.Text) || strings.Contains(s.Model, q.Text)
 }
 
-// compare orders two sessions as the query wants.
-func (q *query) compare(a, b *Session) int {
-	c := orders[q.Sort](a, b)
-	if q.Up {
-		c = -c
+// order returns what compares two sessions as the query wants.
+func (q *query) order() func(a, b *entry) int {
+	first := orders[q.Sort]
+	return func(a, b *entry) int {
+		c := first(&a.Session, &b.Session)
+		switch {
+		case c != 0 && q.Up:
+			return -c
+		case c != 0:
+			return c
+		}
+		if c = strings.Compare(a.Session.Session, b.Session.Session); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Tenant, b.Tenant)
 	}
-	return cmp.Or(c, cmp.Compare(a.Session, b.Session), cmp.Compare(a.Tenant, b.Tenant))
 }
 
 // A Found is what a query gave.
@@ -106,51 +115,46 @@ func (o *Overview) find(q query) Found {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f := Found{Sessions: []Session{}, From: q.From, Known: len(o.sessions.of)}
-	best := worstFirst{q: &q}
+	best := selection{order: q.order(), most: q.From + q.N}
 	for _, e := range o.sessions.of {
-		if !q.selects(&e.Session) {
-			continue
+		if q.selects(&e.Session) {
+			f.Matched++
+			best.offer(e)
 		}
-		f.Matched++
-		best.offer(e, q.From+q.N)
 	}
-	for best.Len() > q.From { // the worst comes first
-		f.Sessions = append(f.Sessions, heap.Pop(&best).(*entry).Session)
-	}
-	for i, j := 0, len(f.Sessions)-1; i < j; i, j = i+1, j-1 {
-		f.Sessions[i], f.Sessions[j] = f.Sessions[j], f.Sessions[i]
+	for _, e := range best.sorted()[min(q.From, len(best.list)):] {
+		f.Sessions = append(f.Sessions, e.Session)
 	}
 	return f
 }
 
-// worstFirst is a heap of the best sessions so far, so that a page of a hundred
-// thousand costs no sort of all.
-type worstFirst struct {
-	q    *query
-	list []*entry
+// A selection keeps the first of what it is offered, so that the first page of a
+// hundred thousand sessions costs no sort of all. It keeps up to twice as many as
+// are wanted, and now and then drops those that come after.
+type selection struct {
+	order func(a, b *entry) int
+	most  int
+	list  []*entry
+	last  *entry // all that were dropped come after it; nil: none were
 }
 
-func (h *worstFirst) Len() int { return len(h.list) }
-func (h *worstFirst) Less(i, j int) bool {
-	return h.q.compare(&h.list[i].Session, &h.list[j].Session) > 0
-}
-func (h *worstFirst) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
-func (h *worstFirst) Push(x any)    { h.list = append(h.list, x.(*entry)) }
-func (h *worstFirst) Pop() any {
-	last := h.list[len(h.list)-1]
-	h.list = h.list[:len(h.list)-1]
-	return last
-}
-
-func (h *worstFirst) offer(e *entry, most int) {
-	switch {
-	case most == 0:
-	case len(h.list) < most:
-		heap.Push(h, e)
-	case h.q.compare(&e.Session, &h.list[0].Session) < 0:
-		h.list[0] = e
-		heap.Fix(h, 0)
+func (s *selection) offer(e *entry) {
+	if s.last != nil && s.order(e, s.last) > 0 {
+		return
 	}
+	if s.list = append(s.list, e); len(s.list) >= 2*s.most+64 {
+		s.sorted()
+		if s.most > 0 {
+			s.last = s.list[s.most-1]
+		}
+	}
+}
+
+// sorted returns the first ones in order.
+func (s *selection) sorted() []*entry {
+	slices.SortFunc(s.list, s.order)
+	s.list = s.list[:min(s.most, len(s.list))]
+	return s.list
 }
 
 // A sessionsView is the page of sessions.

@@ -60,6 +60,8 @@ func usd(p int64) string {
 		return sign + "$" + grouped(int64(math.Round(d)))
 	case d >= 0.995:
 		return fmt.Sprintf("%s$%.2f", sign, d)
+	case d >= 0.0995:
+		return fmt.Sprintf("%s$%.3f", sign, d)
 	case d >= 0.000995:
 		return fmt.Sprintf("%s$%.4f", sign, d)
 	case d >= 0.000001:
