@@ -116,7 +116,7 @@ func (l *line) branch(c *call, common int) *line {
 	if common > len(c.Messages) || c.Continues {
 		common = 0
 	}
-	if common == len(l.history) {
+	if common == len(l.history) && common > 0 {
 		b.history = l.history
 		l.history = slices.Clip(l.history)
 	} else {

@@ -147,16 +147,42 @@ func TestLinesDoNotShareTheirEnds(t *testing.T) {
 	tr.Observe("t", a.made())
 	tr.Observe("t", other.made())
 	mine, theirs := a.next(), other.next()
-	theirs.says[4].text = "something else"
+	theirs.says[3].text, theirs.says[4].text = "something else", "and more"
 	for i := range 5 {
 		for _, x := range []*ask{&mine, &theirs} {
 			x.r.Start = noon.Add(time.Duration(i+1) * time.Minute)
-			if v, _ := tr.Observe("t", x.made()); v != none {
-				t.Fatalf("round %d: %+v", i, v)
-			}
+			v, _ := tr.Observe("t", x.short(100).made())
+			want{Provider, ByProvider, "", "nothing on our side", false}.check(t, v)
 			*x = x.next()
 		}
 	}
+}
+
+// A reminder that moves along with the last message: what was behind the edit was
+// said again, so it is missed.
+func TestEditOfTheLastMessageIsNoFork(t *testing.T) {
+	for _, f := range families {
+		a := opened(f.dialect, f.model)
+		b := a.next()
+		c := b.next()
+		c.says[4].text = "without the reminder"
+		c = c.short(b.read)
+		v := observe(t, a, b, c)
+		want{HistoryRewritten, ByClient, SectionHistory, "message 4: edited", true}.check(t, v)
+	}
+}
+
+// Without its text a system prompt that differs may do so in its marks only.
+func TestMarksHideInDigests(t *testing.T) {
+	a := opened(anthropic, opus)
+	a.bare = true
+	b := a.next()
+	b.system += " "
+	b.r.Marks[0].TTL = "1h"
+	b.says[0].text = "edited"
+	want{HistoryRewritten, ByClient, SectionHistory, "message 0", true}.check(t, observe(t, a, b.short(4000)))
+	b.says[0].text = a.says[0].text
+	want{SystemChanged, ByClient, SectionSystem, "not kept", true}.check(t, observe(t, a, b.short(4000)))
 }
 
 // How far a mark is looked back from, and a boundary, to the block.
