@@ -217,3 +217,27 @@ func TestWritesNotReported(t *testing.T) {
 		}
 	}
 }
+
+// What may be a credential is not quoted.
+func TestI12_DetailsQuoteNoCredential(t *testing.T) {
+	const secret = "sk-live-8a7b6c5d4e3f2a1b"
+	for name, change := range map[string]func(a, b *ask){
+		"mcp_servers":       func(_, b *ask) { b.params += `,"mcp_servers":[{"authorization_token":"` + secret + `"}]` },
+		"unknown parameter": func(_, b *ask) { b.params += `,"api_key":"` + secret + `"` },
+		"system": func(a, b *ask) {
+			replace(&a.system, "36ee5", "sk-live-000000000000000a")
+			replace(&b.system, "36ee5", secret)
+		},
+		"tool": func(_, b *ask) {
+			replace(&b.tools, `{"name":"run"}`, `{"name":"run","headers":{"authorization":"`+secret+`"}}`)
+		},
+	} {
+		a := opened(anthropic, opus)
+		b := a.next().short(0)
+		change(&a, &b)
+		v := observe(t, a, b)
+		if v.Cause == "" || v.Cause == Provider || strings.Contains(v.Detail, secret[8:]) || strings.Contains(v.Detail, secret) {
+			t.Errorf("%s: %s %q, want a change without the secret", name, v.Cause, v.Detail)
+		}
+	}
+}

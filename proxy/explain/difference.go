@@ -62,7 +62,11 @@ func (c *call) parameterChange(l *line) Verdict {
 }
 
 func (c *call) settingVerdict(s settingChange) Verdict {
-	v := blame(ParameterChanged, ByClient, SectionParameters, fmt.Sprintf("%s %s → %s", printable(s.name), orNone(s.was), orNone(s.is))).wasted()
+	detail := printable(s.name) + " changed"
+	if s.quotable() {
+		detail = fmt.Sprintf("%s %s → %s", printable(s.name), orNone(s.was), orNone(s.is))
+	}
+	v := blame(ParameterChanged, ByClient, SectionParameters, detail).wasted()
 	if s.at >= 0 {
 		v = v.offset(c.Parameters.at(s.at))
 	}

@@ -194,3 +194,16 @@ func changedSetting(before, after []setting) (settingChange, bool) {
 	}
 	return found, ok
 }
+
+// quotable reports whether a parameter's values may be shown: those of a
+// parameter that is known, and numbers and the like. Others may hold credentials,
+// as mcp_servers does.
+func (c settingChange) quotable() bool {
+	if c.name == "mcp_servers" {
+		return false
+	}
+	_, known := anthropicParameters[c.name]
+	_, too := openaiParameters[c.name]
+	bare := func(s string) bool { return s == "" || !strings.ContainsAny(s[:1], "\"{[") }
+	return known || too || bare(c.was) && bare(c.is)
+}

@@ -129,12 +129,18 @@ func closes(b []byte, i, to int) bool {
 
 // stringEnd returns where the string whose quote is at i ends.
 func stringEnd(b []byte, i, to int) int {
-	for i++; i < to; i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for start := i + 1; start < to; {
+		n := bytes.IndexByte(b[start:to], '"')
+		if n < 0 {
+			return to
+		}
+		quote := start + n
+		escapes := 0
+		for quote-escapes-1 > i && b[quote-escapes-1] == '\\' {
+			escapes++
+		}
+		if start = quote + 1; escapes%2 == 0 {
+			return start
 		}
 	}
 	return to

@@ -84,7 +84,7 @@ func TestVolatile(t *testing.T) {
 	f(`key sk-a8Zk3mQp`, `key sk-b7Yk3mQp`, "nonce", "sk-a8Zk3mQp", "sk-b7Yk3mQp")
 	f(`deadbeef`, `cafebabe`, "nonce", "deadbeef", "cafebabe")
 	f(`You are an agent`, `You are an owl`, "", "agent", "owl")
-	f(`You are`, `You are here`, "", "", " here")
+	f(`You are`, `You are here`, "", "", "")
 	f(``, `x`, "", "", "x")
 }
 

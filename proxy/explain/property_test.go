@@ -97,7 +97,7 @@ func TestEqualRequestsNameNoChange(t *testing.T) {
 
 // What is kept of a thread of 500 messages that drifts as much as it can.
 func TestI10_MemoryOfAThread(t *testing.T) {
-	const threads, limit = 64, 64 << 10
+	const threads, limit = 16, 64 << 10
 	tr := NewTracker(Options{})
 	before := heap()
 	for i := range threads {

@@ -45,3 +45,14 @@ func orNone(s string) string {
 	}
 	return printable(s)
 }
+
+// glimpse is the beginning of a token that looks like one of its kind, with the
+// name that stands before it: enough to find it, too little to use it.
+func glimpse(s string) string {
+	const most = 6
+	at := len(s) - len(value(s))
+	if len(s)-at <= most {
+		return printable(s)
+	}
+	return printable(s[:at] + s[at:at+most] + "…")
+}

@@ -122,10 +122,17 @@ func textIn(e []byte) (piece, bool) {
 }
 
 func (d difference) say(where string) string {
-	if d.kind == "" {
+	switch {
+	case d.was == "" && d.is == "":
+		return where + " edited"
+	case d.kind == "":
 		return fmt.Sprintf("%s edited: %s → %s", where, orNone(d.was), orNone(d.is))
 	}
-	return fmt.Sprintf("volatile token in %s: a %s, %s → %s; keep it out of what is cached", where, d.kind, printable(d.was), printable(d.is))
+	was, is := printable(d.was), printable(d.is)
+	if d.kind == "nonce" || d.kind == "UUID" { // it may be a credential
+		was, is = glimpse(d.was), glimpse(d.is)
+	}
+	return fmt.Sprintf("volatile token in %s: a %s, %s → %s; keep it out of what is cached", where, d.kind, was, is)
 }
 
 // A tool is one of a list.

@@ -43,7 +43,7 @@ func volatile(a, b []byte, d int) (kind, was, is string) {
 		}
 	}
 	if was, is = word(wa, da), word(wb, db); was == is { // the difference is behind the word
-		return "", wa[da:], wb[db:]
+		return "", "", ""
 	}
 	return bareKind(was, is), was, is
 }
