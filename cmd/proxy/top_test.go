@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/seed-9236c7ca/preface/logsink"
@@ -93,4 +95,31 @@ func TestTopFitsTheTerminal(t *testing.T) {
 	f("abcdef", 5, "abcde", "abcd…")
 	f("日本語", 5, "日本", "日本…")
 	f("", 2, "", "  ")
+}
+
+// A terminal is left as it was, and what does not fit it is cut.
+func TestTopLeavesTheTerminal(t *testing.T) {
+	t.Setenv("COLUMNS", "40")
+	t.Setenv("LINES", "6")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out strings.Builder
+	f := topFlags{admin: overviewServer(t, "", hostile()), every: time.Hour}
+	if err := f.watch(ctx, &out); err != nil {
+		t.Fatal(err)
+	}
+	shown, ok := strings.CutPrefix(out.String(), ansiEnter+ansiHome)
+	shown, left := strings.CutSuffix(shown, ansiRest+ansiLeave)
+	if !ok || !left {
+		t.Fatalf("top wrote %q, want it to enter and leave", out.String())
+	}
+	lines := strings.Split(strings.TrimSuffix(shown, ansiLine), ansiLine)
+	if len(lines) > 5 {
+		t.Errorf("top shows %d lines on a terminal of 6", len(lines))
+	}
+	for _, l := range lines {
+		if clipTo(l, 40) != l {
+			t.Errorf("the line %q is wider than the terminal", l)
+		}
+	}
 }

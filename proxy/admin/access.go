@@ -84,7 +84,12 @@ type loginView struct {
 }
 
 func (p *pages) loginForm(w http.ResponseWriter, r *http.Request) {
-	p.show(w, http.StatusOK, "login.html", loginView{Frame: p.frame("Sign in", ""), Next: ownPath(r.URL.Query().Get("next"))})
+	p.askToken(w, http.StatusOK, ownPath(r.URL.Query().Get("next")), false)
+}
+
+// askToken shows the form, which says nothing of what is behind it.
+func (p *pages) askToken(w http.ResponseWriter, status int, next string, wrong bool) {
+	p.show(w, status, "login.html", loginView{Frame: frame{Title: "Sign in", Assets: assetsAt, Now: time.Now().UTC()}, Next: next, Wrong: wrong})
 }
 
 // mostForm bounds the body of a form.
@@ -94,7 +99,7 @@ func (p *pages) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 	next := ownPath(r.PostFormValue("next"))
 	if p.Token == "" || !p.isToken(r.PostFormValue("token")) {
-		p.show(w, http.StatusUnauthorized, "login.html", loginView{Frame: p.frame("Sign in", ""), Next: next, Wrong: true})
+		p.askToken(w, http.StatusUnauthorized, next, true)
 		return
 	}
 	until := time.Now().Add(cookieAge)

@@ -122,6 +122,15 @@ func TestSignIn(t *testing.T) {
 	f(c.Value, 401) // another token ends it
 }
 
+func TestFormSaysNothingOfWhatIsBehind(t *testing.T) {
+	d := deps()
+	d.Loopback, d.Token, d.Overview, d.Version = false, testToken, fixed(noon), "v7.7"
+	d.Overview.Alarm("a", "b", info("t", "s").Key, "")
+	if _, body := get(d, "/login"); strings.Contains(body, "count") || strings.Contains(body, "v7.7") {
+		t.Errorf("the form says %s", body)
+	}
+}
+
 func TestSignInFails(t *testing.T) {
 	d := deps()
 	d.Loopback, d.Token = false, testToken

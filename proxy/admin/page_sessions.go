@@ -183,7 +183,7 @@ func (p *pages) sessionList(w http.ResponseWriter, r *http.Request) {
 	v.Frame.Live, v.Frame.JSON = true, "/api/sessions?"+q.values().Encode()
 	v.Full = v.Known >= sessionsKept
 	v.To = v.From + len(v.Sessions)
-	for _, c := range [][2]string{{"session", ""}, {"last", "last"}, {"requests", "requests"}, {"input tokens", "input"}, {"hit rate", "hit"}, {"paid", "paid"}, {"saved", "saved"}, {"lost", "lost"}, {"last cause", ""}} {
+	for _, c := range [][2]string{{"session", ""}, {"last", "last"}, {"hit rate", "hit"}, {"paid", "paid"}, {"saved", "saved"}, {"lost", "lost"}, {"requests", "requests"}, {"input tokens", "input"}, {"last cause", ""}} {
 		v.Columns = append(v.Columns, q.column(c[0], c[1]))
 	}
 	if q.From > 0 {
