@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -75,16 +76,39 @@ func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 		V: logsink.Version, ID: x.id, Key: req.Key, Epoch: req.Epoch, Thread: req.Thread,
 		Status: r.status, Total: now.Sub(x.start), Bytes: r.bytes, End: end, Detail: detail,
 		UpstreamID: r.upstreamID, ResponseID: rep.ID, StopReason: rep.StopReason,
-		Usage: recordUsage(rep.Usage), Time: now.UTC(),
+		Usage: recordUsage(rep.Usage), Time: now.UTC(), Tier: rep.Tier,
+	}
+	if rep.Model != req.Model {
+		rec.Model = rep.Model
 	}
 	if !r.first.IsZero() {
 		rec.FirstByte = r.first.Sub(r.sent)
 	}
-	x.s.queue.Put(logsink.Record{Response: &rec})
+	x.settle(&rec, rep)
 	x.s.counters.Tokens(req.Dialect, rep.Usage)
 	if x.completed = end == logsink.EndComplete && r.status/100 == 2; x.completed {
 		x.epoch.Completed()
 	}
+}
+
+// settle hands the record of an answer on to be priced and explained, or to the
+// log as it is if the configuration wants neither.
+func (x *exchange) settle(rec *logsink.Response, rep *dialect.Report) {
+	if x.gen.cfg.Usage.Account == Off {
+		x.s.queue.Put(logsink.Record{Response: rec})
+		return
+	}
+	r := &x.relay
+	if call := x.sent.call; call != nil {
+		call.Start, call.FirstByte = r.sent, r.first
+		if r.workspace != "" {
+			call.Account += " " + r.workspace
+		}
+	}
+	x.s.accountant.put(answer{
+		req: x.sent.request, resp: rec, call: x.sent.call, before: x.sent.before, usage: rep.Usage, prices: x.gen.prices,
+		query: usage.Query{Model: cmp.Or(rep.Model, x.sent.request.Model), At: x.start, Tier: rep.Tier, Region: rep.Region, Lifetime: x.sent.lifetime},
+	})
 }
 
 // countEnd counts a request, once: one that was sent and then refused ended as

@@ -79,6 +79,8 @@ func (x *exchange) cleanHead(h *fasthttp.ResponseHeader) {
 			drop = append(drop, name)
 		case is(name, "request-id"), is(name, "x-request-id"):
 			x.relay.upstreamID = string(value)
+		case is(name, "anthropic-workspace-id"):
+			x.relay.workspace = string(value)
 		}
 	}
 	for _, name := range drop {

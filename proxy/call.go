@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
 	"github.com/seed-9236c7ca/preface/proxy/explain"
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
@@ -25,13 +27,16 @@ func ReadBody(name string, body []byte) (*explain.Request, explain.Bodies, error
 	if err := d.Read(&doc, dialect.Turn, &facts); err != nil {
 		return nil, nil, fmt.Errorf("cannot read the body as %s: %w", name, err)
 	}
+	parts := partsOf(&facts)
 	var points [3]lineage.Point
-	var texts [3][]byte
-	for i, spans := range partsOf(&facts) {
-		points[i], texts[i] = pointOf(body, spans), joined(body, spans)
+	for i := range parts {
+		points[i] = pointOf(body, parts[i])
 	}
-	r := callOf(&facts, points, texts)
+	r := callOf(&facts, points)
 	r.Dialect = name
+	for i := range parts {
+		quote(r, i, joined(body, parts[i]), parts[i])
+	}
 	bodies := make(explain.Bodies, len(r.Messages))
 	for i, m := range r.Messages {
 		bodies[i] = body[m.At : m.At+m.Size]
@@ -39,12 +44,14 @@ func ReadBody(name string, body []byte) (*explain.Request, explain.Bodies, error
 	return r, bodies, nil
 }
 
-// callOf makes of what a dialect read what explain compares. texts are the
-// header's parts as written, in the order of partNames, nil where they are those
-// of the request before.
-func callOf(f *dialect.Request, points [3]lineage.Point, texts [3][]byte) *explain.Request {
+// callOf makes of what a dialect read what explain compares. points are the
+// digests of the header's parts, in the order of partNames.
+func callOf(f *dialect.Request, points [3]lineage.Point) *explain.Request {
 	r := &explain.Request{
-		Model: string(f.Model), Key: string(f.Outline.CacheKey), WantsUsage: f.WantsUsage,
+		System:     explain.Section{Digest: explain.Digest(points[0])},
+		Tools:      explain.Section{Digest: explain.Digest(points[1])},
+		Parameters: explain.Section{Digest: explain.Digest(points[2])},
+		Model:      string(f.Model), Key: string(f.Outline.CacheKey), WantsUsage: f.WantsUsage,
 		Messages: make([]explain.Message, len(f.Outline.Messages)),
 	}
 	for i, m := range f.Outline.Messages {
@@ -56,22 +63,66 @@ func callOf(f *dialect.Request, points [3]lineage.Point, texts [3][]byte) *expla
 	for _, m := range f.Outline.Marks {
 		r.Marks = append(r.Marks, explain.Mark{Section: explain.Place(m.Part), Index: m.Index, Block: m.Block, TTL: m.TTL})
 	}
-	spans := partsOf(f)
-	for i, s := range [...]*explain.Section{&r.System, &r.Tools, &r.Parameters} {
-		s.Digest, s.Bytes = explain.Digest(points[i]), texts[i]
-		if texts[i] != nil {
-			s.Spans = placesOf(spans[i])
-		}
-	}
 	return r
 }
 
-func placesOf(spans []jsonspan.Span) []explain.Span {
-	out := make([]explain.Span, len(spans))
-	for i, s := range spans {
-		out[i] = explain.Span(s)
+// quote gives r the text of one of the header's parts, which is r's from then on.
+func quote(r *explain.Request, part int, text []byte, spans []jsonspan.Span) {
+	s := [...]*explain.Section{&r.System, &r.Tools, &r.Parameters}[part]
+	s.Bytes, s.Spans = text, make([]explain.Span, len(spans))
+	for i, span := range spans {
+		s.Spans[i] = explain.Span(span)
 	}
-	return out
+}
+
+// quote keeps the text of a part that the log has, for the detail of a cause.
+func (s *sent) quote(part int, text []byte, spans []jsonspan.Span) {
+	if s.call != nil {
+		quote(s.call, part, text, spans)
+	}
+}
+
+// outlined completes what is compared with what only the exchange knows.
+func (x *exchange) outlined(r *logsink.Request) {
+	call := x.sent.call
+	for _, spans := range [...][]jsonspan.Span{x.facts.SystemSpans, x.facts.ToolSpans} {
+		for _, s := range spans {
+			x.sent.before += s.Len()
+		}
+	}
+	if call == nil {
+		return
+	}
+	x.sent.lifetime = string(x.facts.Outline.Lifetime)
+	for _, m := range call.Marks {
+		x.sent.lifetime = cmp.Or(m.TTL, x.sent.lifetime)
+	}
+	call.Epoch = r.Epoch
+	call.Continues = x.facts.Never == dialect.NeverContinuation || x.facts.Never == dialect.NeverConversation
+	call.ID, call.Dialect, call.Host, call.Account = r.ID, r.Dialect, x.route.upstream.base.Host, x.account()
+	call.Betas = string(x.head.get("anthropic-beta"))
+	if call.Betas == "" {
+		call.Betas = string(x.head.get("openai-beta"))
+	}
+	if !x.plan.inject {
+		return
+	}
+	call.Prefix = x.epoch.Prefix
+	for _, s := range r.Splices {
+		if s.Kind == kindPrefix {
+			call.PrefixBytes = s.Length
+		}
+	}
+}
+
+// account is whose cache the provider looks into, as far as the request tells:
+// the caller's, in the organization and project that it names.
+func (x *exchange) account() string {
+	org, project := x.head.get("openai-organization"), x.head.get("openai-project")
+	if org == nil && project == nil {
+		return x.ident.Tenant
+	}
+	return x.ident.Tenant + " " + string(org) + " " + string(project)
 }
 
 // partsOf are the spans of the header's parts, in the order of partNames.

@@ -94,7 +94,17 @@ type UsageConfig struct {
 	// Request asks providers for usage where a stream would not report it, and
 	// keeps the extra chunk from the client: auto (default) or never.
 	Request string `yaml:"request"`
+	// Account prices answers and says why their cache reads fell short, off the
+	// requests' way: on (default) or off, which leaves cost and cause out of the
+	// records.
+	Account string `yaml:"account"`
 }
+
+// Values of UsageConfig.
+const (
+	On  = "on"
+	Off = "off"
+)
 
 // BurstConfig governs requests that come at once with the same prefix.
 type BurstConfig struct {
@@ -128,6 +138,7 @@ func (c *Config) SetDefaults() {
 	set(&c.Timeouts.ClientWrite, time.Minute)
 	set(&c.Timeouts.Drain, 10*time.Minute)
 	set(&c.Usage.Request, "auto")
+	set(&c.Usage.Account, On)
 }
 
 func (r *RouteConfig) setDefaults() {
@@ -171,6 +182,9 @@ func (c *Config) Validate() error {
 		}
 	}
 	if err := oneOf("usage.request", c.Usage.Request, "auto", "never"); err != nil {
+		return err
+	}
+	if err := oneOf("usage.account", c.Usage.Account, On, Off); err != nil {
 		return err
 	}
 	return c.positive()

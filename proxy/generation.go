@@ -11,6 +11,7 @@ import (
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
 	"github.com/seed-9236c7ca/preface/proxy/identity"
 	"github.com/seed-9236c7ca/preface/proxy/internal/wire"
+	"github.com/seed-9236c7ca/preface/proxy/usage"
 )
 
 // A Setup is a configuration with its contributors: all that a reload replaces.
@@ -18,6 +19,7 @@ type Setup struct {
 	Config       Config
 	Contributors []contrib.Config
 	Hash         string // of the configuration, for anchors
+	Prices       *usage.Prices
 }
 
 // Composer returns what composes the prefixes of a route.
@@ -33,6 +35,7 @@ func (s *Setup) Composer(rc RouteConfig) (*contrib.Composer, error) {
 // and keeps it to its end.
 type generation struct {
 	cfg      Config
+	prices   *usage.Prices
 	routes   routes
 	resolver *identity.Resolver
 	ups      map[string]*upstream // by base URL
@@ -49,7 +52,7 @@ func (s *Server) generate(setup Setup, before *generation) (*generation, error) 
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	g := &generation{cfg: cfg, ups: map[string]*upstream{}}
+	g := &generation{cfg: cfg, prices: setup.Prices, ups: map[string]*upstream{}}
 	if before != nil {
 		maps.Copy(g.ups, before.ups)
 	}

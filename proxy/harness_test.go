@@ -221,10 +221,11 @@ func (b *bench) records() []logsink.Record {
 	return recs
 }
 
-// flush waits until the queue has written what it holds.
+// flush waits until answers are accounted for and the queue has written what it
+// holds.
 func (b *bench) flush() {
 	b.t.Helper()
-	eventually(b.t, "the queue is written", func() bool { return b.q.Stats().Depth == 0 })
+	eventually(b.t, "answers are accounted for and the queue is written", func() bool { return b.srv.accountant.depth() == 0 && b.q.Stats().Depth == 0 })
 }
 
 func (b *bench) requests() (reqs []*logsink.Request) {

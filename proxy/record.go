@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
+	"github.com/seed-9236c7ca/preface/proxy/explain"
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
 	"github.com/seed-9236c7ca/preface/proxy/internal/lineage"
 )
@@ -10,8 +11,11 @@ import (
 // sent is what is kept of a request for the record of its answer, and for
 // telling identity how it ended. It refers to nothing of the request.
 type sent struct {
-	request *logsink.Request // the log's too: never changed
-	history []lineage.Point
+	request  *logsink.Request // the log's too: never changed
+	history  []lineage.Point
+	call     *explain.Request // as it is compared with others, nil if it is not
+	before   int              // bytes of the prompt before the prefix
+	lifetime string           // of cache writes, as asked for by the last mark that says
 }
 
 // record describes the request in the log before it leaves. With
@@ -38,6 +42,7 @@ func (x *exchange) record() error {
 	if err := x.follow(r); err != nil {
 		return err
 	}
+	x.outlined(r)
 	return x.put(logsink.Record{Request: r})
 }
 
@@ -111,6 +116,9 @@ func (x *exchange) snapshot() (*logsink.Header, []logsink.Blob) {
 		points[i] = pointOf(x.body, spans[i])
 	}
 	reason, changed, old := x.thread.changes(points, x.epoch.Reason)
+	if x.facts.Outlined {
+		x.sent.call = callOf(&x.facts, points)
+	}
 	if reason == "" {
 		return nil, nil
 	}
@@ -140,6 +148,7 @@ func (x *exchange) header(spans [3][]jsonspan.Span) (*logsink.Header, []logsink.
 		h.Parts = append(h.Parts, part)
 		if part.Stored {
 			blobs = append(blobs, logsink.Blob{Digest: part.Digest, Bytes: b})
+			x.sent.quote(i, b, spans[i])
 		}
 	}
 	return h, blobs

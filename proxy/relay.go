@@ -31,6 +31,7 @@ type relay struct {
 	status      int
 	stream      bool
 	upstreamID  string
+	workspace   string // whose cache the provider looked into, if it says so
 
 	ended   bool  // the whole body was read
 	readErr error // of the provider's side

@@ -117,7 +117,7 @@ func sendRepeat(t *testing.T, b *bench, ctx *fasthttp.RequestCtx, body string) (
 		return 0, 0
 	}
 	var doc jsonspan.Doc
-	var want dialect.Request
+	want := dialect.Request{Outlined: x.facts.Outlined}
 	if err := errors.Join(doc.Scan([]byte(body), x.gen.depths[x.dialect.Name()]), x.dialect.Read(&doc, x.endpoint, &want)); err != nil {
 		t.Error(err)
 	}

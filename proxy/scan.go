@@ -28,6 +28,7 @@ func (x *exchange) scan() error {
 		}
 		return x.malformed(reason, err)
 	}
+	x.facts.Outlined = x.endpoint == dialect.Turn && x.gen.cfg.Usage.Account == On
 	if err := x.dialect.Read(&x.doc, x.endpoint, &x.facts); err != nil {
 		return x.malformed("not_"+x.dialect.Name(), err)
 	}

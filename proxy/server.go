@@ -32,23 +32,29 @@ type Deps struct {
 	Bursts   *logsink.Bursts // what replicas on one log share for burst.hold; nil if they share nothing
 	Counters *telemetry.Counters
 	Logger   *slog.Logger
+	// Observe is told of each answer that was accounted for, Alarm of what a
+	// person should look at. Neither is on a request's way, both are called by one
+	// goroutine, and either may be nil.
+	Observe func(*logsink.Request, *logsink.Response)
+	Alarm   func(name, detail string, k logsink.Key, request string)
 }
 
 // A Server serves agents.
 type Server struct {
-	logs     logsink.Log
-	queue    *logsink.Queue
-	sync     bool
-	store    *prefixstore.Store
-	counters *telemetry.Counters
-	log      *slog.Logger
-	key      []byte // of tenants; immutable
-	http     *fasthttp.Server
-	watch    *wire.Watcher
-	threads  *threads
-	repeats  *repeats
-	bursts   *bursts
-	guard    atomic.Pointer[listener] // set by Serve
+	logs       logsink.Log
+	queue      *logsink.Queue
+	sync       bool
+	store      *prefixstore.Store
+	counters   *telemetry.Counters
+	log        *slog.Logger
+	key        []byte // of tenants; immutable
+	http       *fasthttp.Server
+	watch      *wire.Watcher
+	threads    *threads
+	repeats    *repeats
+	bursts     *bursts
+	accountant *accountant
+	guard      atomic.Pointer[listener] // set by Serve
 
 	current      atomic.Pointer[generation]
 	inFlight     atomic.Int64
@@ -76,6 +82,7 @@ func New(ctx context.Context, setup Setup, d Deps) (*Server, error) {
 	}
 	s.current.Store(g)
 	s.http = s.newHTTP(g.cfg)
+	s.accountant = newAccountant(d)
 	s.gauges()
 	return s, nil
 }
@@ -113,6 +120,8 @@ func (s *Server) gauges() {
 	s.counters.Gauge("preface_requests_in_flight", "Requests under way.", func() float64 { return float64(s.inFlight.Load()) })
 	s.counters.Gauge("preface_kept_body_bytes", "Bodies kept for what their threads' next requests repeat.", func() float64 { return float64(s.repeats.bytes()) })
 	s.counters.Gauge("preface_held_requests", "Requests that wait for the first byte of another's answer (burst.hold).", func() float64 { return float64(s.bursts.held.Load()) })
+	s.counters.Gauge("preface_account_queue_depth", "Answers that wait to be priced and explained.", func() float64 { return float64(s.accountant.depth()) })
+	s.counters.CounterFunc("preface_account_passed_total", "Answers that came too fast to be priced and explained; they are recorded without.", func() float64 { return float64(s.accountant.passedOver()) })
 	s.counters.CounterFunc("preface_burst_errors_total", "Calls by which replicas agree on bursts (burst.hold) that failed; for some seconds each then holds its own.", s.bursts.others.failures)
 	s.counters.Gauge("preface_draining", "1 once shutdown has begun.", func() float64 {
 		if s.draining.Load() {
@@ -171,6 +180,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.settle()
 	}
 	s.bursts.others.settle()
+	s.accountant.close()
 	for _, up := range s.current.Load().ups {
 		up.close()
 	}

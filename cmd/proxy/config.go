@@ -24,6 +24,10 @@ type config struct {
 	// metrics.
 	AdminToken string `yaml:"admin_token"`
 
+	// Prices is a price file that replaces the built-in table. Default "": the
+	// built-in one.
+	Prices string `yaml:"prices"`
+
 	Contributors []contrib.Config `yaml:"contributors"`
 	Prefix       prefixConfig     `yaml:"prefix"`
 	Resume       resumeConfig     `yaml:"resume"`

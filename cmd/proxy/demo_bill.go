@@ -54,7 +54,7 @@ func (b *bill) add(x *provider.Exchange) error {
 	if x.Tokens == (provider.Tokens{}) {
 		return nil
 	}
-	cost, err := costOf(x.Model, x.Tokens)
+	cost, err := costOf(x.Model, x.FirstByteAt, x.Tokens)
 	if err == nil {
 		*b = b.plus(bill{Requests: 1, Tokens: x.Tokens, USD: cost})
 	}

@@ -2,35 +2,39 @@ package main
 
 import (
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/seed-9236c7ca/preface/bench/provider"
+	"github.com/seed-9236c7ca/preface/proxy/usage"
 )
 
-// A demoPrice is what a million tokens of each class cost, in USD.
-type demoPrice struct {
-	input, output, read        float64
-	write5m, write1h, write30m float64
-}
+// listPrices is the built-in table.
+var listPrices = sync.OnceValues(func() (*usage.Prices, error) { return loadPrices("") })
 
-// demoPrices are the list prices of the models that the demo's agents ask for
-// (facts/providers.md 7): Opus 5.5 as of 2026-10-08, GPT-6.2 Sol as of November
-// 2026, GPT-6 Luna as of 2026-10-01. They are the demo's alone.
-var demoPrices = map[string]demoPrice{
-	"claude-opus-5-5": {input: 4, output: 20, read: 0.20, write5m: 5, write1h: 8},
-	"gpt-6.2-sol":     {input: 2, output: 10, read: 0.10, write30m: 2.50},
-	"gpt-6-luna":      {input: 0.10, output: 0.50, read: 0.01, write30m: 0.125},
-}
-
-// costOf is what one answer cost.
-func costOf(model string, t provider.Tokens) (float64, error) {
-	p, known := demoPrices[model]
-	if !known && t != (provider.Tokens{}) {
-		return 0, fmt.Errorf("the demo has no price for model %q", model)
+// costOf is what one answer cost by the built-in price table, in USD.
+func costOf(model string, at time.Time, t provider.Tokens) (float64, error) {
+	if t == (provider.Tokens{}) {
+		return 0, nil
 	}
 	if t.Write12h != 0 {
 		return 0, fmt.Errorf("the demo has no price for what model %q wrote for 12 hours", model)
 	}
-	const million = 1e6
-	return (float64(t.Fresh)*p.input + float64(t.Output)*p.output + float64(t.CacheRead)*p.read +
-		float64(t.Write5m)*p.write5m + float64(t.Write1h)*p.write1h + float64(t.Write30m)*p.write30m) / million, nil
+	p, err := listPrices()
+	if err != nil {
+		return 0, err
+	}
+	q := usage.Query{Model: model, At: at}
+	rate, known := p.Find(q)
+	if !known {
+		return 0, fmt.Errorf("the price table has no price for model %q", model)
+	}
+	b := rate.Bill(q, usage.Usage{
+		Fresh: usage.Of(t.Fresh), CacheRead: usage.Of(t.CacheRead), Write5m: usage.Of(t.Write5m), Write1h: usage.Of(t.Write1h),
+		Write30m: usage.Of(t.Write30m), Output: usage.Of(t.Output),
+	})
+	if b.Unpriced != "" {
+		return 0, fmt.Errorf("an answer of model %q has no price: %s", model, b.Unpriced)
+	}
+	return b.Paid.USD(), nil
 }

@@ -118,7 +118,7 @@ func (e *evidence) session(p *player) (s demoSession, err error) {
 		}
 		at := &s.Epochs[c.request.Epoch-1]
 		if at.Requests++; at.Requests == 1 && at.changes(s.Epochs[:c.request.Epoch-1]) {
-			cost, err := costOf(c.wire().Model, c.wire().Tokens)
+			cost, err := costOf(c.wire().Model, c.wire().FirstByteAt, c.wire().Tokens)
 			if err != nil {
 				return s, err
 			}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -243,19 +244,19 @@ func TestWithout(t *testing.T) {
 func TestCostOf(t *testing.T) {
 	f := func(model string, tokens provider.Tokens, want float64) {
 		t.Helper()
-		got, err := costOf(model, tokens)
+		got, err := costOf(model, time.Now(), tokens)
 		if err != nil || math.Abs(got-want) > 1e-12 {
 			t.Errorf("costOf(%s, %+v) = %v, %v, want %v", model, tokens, got, err, want)
 		}
 	}
 	f("claude-opus-5-5", provider.Tokens{Fresh: 1e6, CacheRead: 1e6, Write5m: 1e6, Write1h: 1e6, Output: 1e6}, 4+0.20+5+8+20)
-	f("gpt-6.2-sol", provider.Tokens{Fresh: 1e6, CacheRead: 1e6, Write30m: 1e6, Output: 1e6}, 2+0.10+2.50+10)
+	f("gpt-6.2-sol", provider.Tokens{Fresh: 1e4, CacheRead: 1e4, Write30m: 1e4, Output: 1e4}, (2+0.10+2.50+10)/100)
 	f("", provider.Tokens{}, 0)
 	for _, bad := range []struct {
 		model  string
 		tokens provider.Tokens
 	}{{"gpt-0", provider.Tokens{Fresh: 1}}, {"gpt-6.2-sol", provider.Tokens{Write12h: 1}}} {
-		if got, err := costOf(bad.model, bad.tokens); err == nil {
+		if got, err := costOf(bad.model, time.Now(), bad.tokens); err == nil {
 			t.Errorf("costOf(%s, %+v) = %v, want an error: there is no such price", bad.model, bad.tokens, got)
 		}
 	}

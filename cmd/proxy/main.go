@@ -43,6 +43,7 @@ func commands() []command {
 		{"log", "read the header log: ls, show, tail, verify", logCommand},
 		{"explain", "say why a cache read fell short: of a session, or of two saved bodies", explain},
 		{"top", "show what a running proxy does: hit rates, money, causes of misses", top},
+		{"prices", "print what is used for a model at a time: check", pricesCommand},
 		{"provider", "run the simulated provider", simulate},
 		{"demo", "play scripted sessions and check every promise", demo},
 		{"version", "print the version", version},

@@ -110,6 +110,7 @@ func (v *service) wait(ctx context.Context, signals <-chan os.Signal) error {
 		select {
 		case s := <-signals:
 			if s != syscall.SIGHUP {
+				v.server.Drain() // before it is said
 				v.logger.Info("draining: running answers may end; another signal cuts them", "signal", s.String(), "timeouts.drain", v.started.Timeouts.Drain.String())
 				return nil
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-9236c7ca/preface/prefixstore/contrib"
 	"github.com/seed-9236c7ca/preface/proxy"
 	"github.com/seed-9236c7ca/preface/proxy/identity"
+	"github.com/seed-9236c7ca/preface/proxy/usage"
 )
 
 // settings are a configuration file with the flags over it, checked and ready
@@ -20,7 +21,8 @@ type settings struct {
 	// hash names what the operator wrote, for anchors: the SHA-256 of the file's
 	// meaning, unexpanded, and of the flags. It tells nothing of a secret that
 	// came from the environment or a file.
-	hash string
+	hash  string
+	table *usage.Prices
 	*expander
 }
 
@@ -49,6 +51,9 @@ func load(o options) (*settings, error) {
 		return nil, s.hide(err)
 	}
 	s.addClosing()
+	if s.table, err = loadPrices(s.Prices); err != nil {
+		return nil, err
+	}
 	if err := s.complete(); err != nil {
 		return nil, s.hide(inFile(o.config, err))
 	}
@@ -95,7 +100,7 @@ func (s *settings) composer(r proxy.RouteConfig) (*contrib.Composer, error) {
 
 // setup is what the proxy is told.
 func (s *settings) setup() proxy.Setup {
-	return proxy.Setup{Config: s.Config, Contributors: s.Contributors, Hash: s.hash}
+	return proxy.Setup{Config: s.Config, Contributors: s.Contributors, Hash: s.hash, Prices: s.table}
 }
 
 // inFile puts a file's name before an error that has no place in it.

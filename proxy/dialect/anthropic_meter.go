@@ -58,6 +58,7 @@ func (m *anthropicStream) read(root jsonspan.Value) {
 		m.start(root.Get("message"))
 	case kind.Is("message_delta"):
 		m.counts.read(root.Get("usage"))
+		setServed(&m.report, root.Get("usage"))
 		setLabel(&m.report.StopReason, root.Get("delta").Get("stop_reason"))
 	case kind.Is("message_stop"):
 		m.report.Terminal = true
@@ -72,6 +73,7 @@ func (m *anthropicStream) start(message jsonspan.Value) {
 	setLabel(&m.report.ID, message.Get("id"))
 	setLabel(&m.report.Model, message.Get("model"))
 	m.counts.read(message.Get("usage"))
+	setServed(&m.report, message.Get("usage"))
 	m.counts.output, m.counts.thinking = usage.Count{}, usage.Count{}
 }
 
@@ -80,10 +82,17 @@ func anthropicAnswer(root jsonspan.Value, r *Report) {
 	var counts anthropicCounts
 	counts.read(root.Get("usage"))
 	r.Usage = counts.usage()
+	setServed(r, root.Get("usage"))
 	setLabel(&r.ID, root.Get("id"))
 	setLabel(&r.Model, root.Get("model"))
 	setLabel(&r.StopReason, root.Get("stop_reason"))
 	setError(r, root.Get("error"))
+}
+
+// setServed takes over what a usage object says of how the answer was served.
+func setServed(r *Report, u jsonspan.Value) {
+	setLabel(&r.Tier, u.Get("service_tier"))
+	setLabel(&r.Region, u.Get("inference_geo"))
 }
 
 // anthropicCounts are the counts of a usage object as written. Those of

@@ -111,6 +111,7 @@ func isUsageChunk(root jsonspan.Value) bool {
 func chatAnswer(root jsonspan.Value, r *Report) {
 	setLabel(&r.ID, root.Get("id"))
 	setLabel(&r.Model, root.Get("model"))
+	setLabel(&r.Tier, root.Get("service_tier"))
 	for c := root.Get("choices").First(); c.Exists(); c = c.Next() {
 		if n, ok := c.Get("index").Int(); !ok || n == 0 { // of several answers, the first
 			setLabel(&r.StopReason, c.Get("finish_reason"))

@@ -83,6 +83,9 @@ type Report struct {
 	ID         string // of the answer
 	Model      string // that answered
 	StopReason string
+	// Tier and Region are those that served the answer, in the provider's word, if
+	// it names them: they change its price.
+	Tier, Region string
 	// Terminal reports whether the answer came to its own end: the terminal
 	// event of a stream, or a whole JSON document.
 	Terminal bool

@@ -65,6 +65,12 @@ func (r *Request) readOpener(d *digester, list, first jsonspan.Value) {
 	}
 }
 
+// readCaching notes what the request asks of the provider's cache as a whole.
+func (r *Request) readCaching(root jsonspan.Value) {
+	r.Outline.CacheKey = inner(root.Get("prompt_cache_key"))
+	r.Outline.Lifetime = inner(root.Get("prompt_cache_options").Get("ttl"))
+}
+
 func openaiError(kind ErrorKind, message string) []byte {
 	names := kind.names()
 	b := appendMember([]byte(`{"error":{`), "message", errorPrefix+message)

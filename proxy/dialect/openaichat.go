@@ -64,7 +64,7 @@ func (r *Request) readChatHeader(root jsonspan.Value) {
 	r.readTools(root.Get("tools"))
 	r.readTools(root.Get("functions")) // the older spelling of tools
 	r.readParameters(root, chatApart)
-	r.Outline.CacheKey = inner(root.Get("prompt_cache_key"))
+	r.readCaching(root)
 	r.Side = !r.Tools && (isJSONFormat(root.Get("response_format")) ||
 		isTiny(root.Get("max_tokens")) || isTiny(root.Get("max_completion_tokens")))
 }

@@ -108,7 +108,7 @@ func (r *Request) readResponsesHeader(root jsonspan.Value) {
 	}
 	r.readTools(root.Get("tools"))
 	r.readParameters(root, responsesApart)
-	r.Outline.CacheKey = inner(root.Get("prompt_cache_key"))
+	r.readCaching(root)
 }
 
 func (r *Request) readResponsesInput(body []byte, input, first jsonspan.Value) {

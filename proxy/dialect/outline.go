@@ -16,6 +16,9 @@ type Outline struct {
 	// CacheKey is the client's prompt_cache_key, without quotes, as written; nil
 	// if there is none. It points into the document.
 	CacheKey []byte
+	// Lifetime is what the request asks for as a whole (OpenAI's
+	// prompt_cache_options.ttl), likewise.
+	Lifetime []byte
 }
 
 // MessageFacts say what a message is without saying what is in it. Roles and

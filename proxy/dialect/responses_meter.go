@@ -80,6 +80,7 @@ func (m *responsesStream) read(root jsonspan.Value) {
 func responsesAnswer(resp jsonspan.Value, r *Report) {
 	setLabel(&r.ID, resp.Get("id"))
 	setLabel(&r.Model, resp.Get("model"))
+	setLabel(&r.Tier, resp.Get("service_tier"))
 	if u := resp.Get("usage"); u.Kind() == jsonspan.Object {
 		r.Usage = responsesUsage(u)
 	}

@@ -1,0 +1,213 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-9236c7ca/preface/bench/provider"
+	"github.com/seed-9236c7ca/preface/logsink"
+	"github.com/seed-9236c7ca/preface/prefixstore"
+	"github.com/seed-9236c7ca/preface/proxy/explain"
+	"github.com/seed-9236c7ca/preface/proxy/usage"
+)
+
+// testPrices are of the models that the tests ask for.
+func testPrices(t testing.TB) *usage.Prices {
+	p, err := usage.NewPrices([]usage.Entry{
+		{Models: []string{"claude-opus-5-5"}, Source: "a test", Input: "4", Output: "20", Read: "0.20", Write5m: "5", Write1h: "8"},
+		{Models: []string{"gpt-6-sol"}, Source: "a test", Input: "2", Output: "10", Read: "0.20", Write30m: "2.50"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A talk is a conversation that grows by a turn each time, in one dialect.
+type talk struct {
+	path, model string
+	body        func(turn int, stream bool) string
+}
+
+// talks are long enough for every provider to cache them.
+func talks() map[string]talk {
+	system := strings.Repeat("Answer in plain words and say what you do not know. ", 300)
+	say := func(turn int, user, model string) string {
+		var b strings.Builder
+		for i := range turn {
+			fmt.Fprintf(&b, user, i)
+			if i < turn-1 {
+				fmt.Fprintf(&b, model, i)
+			}
+		}
+		return strings.TrimSuffix(b.String(), ",")
+	}
+	return map[string]talk{
+		"anthropic": {"/v1/messages", "claude-opus-5-5", func(turn int, stream bool) string {
+			return fmt.Sprintf(`{"model":"claude-opus-5-5","max_tokens":500,"stream":%t,"cache_control":{"type":"ephemeral"},"system":%q,"messages":[%s]}`, stream, system,
+				say(turn, `{"role":"user","content":"question %d"},`, `{"role":"assistant","content":"answer %d"},`))
+		}},
+		"openai-chat": {"/v1/chat/completions", "gpt-6-sol", func(turn int, stream bool) string {
+			return fmt.Sprintf(`{"model":"gpt-6-sol","stream":%t,"messages":[{"role":"system","content":%q},%s]}`, stream, system,
+				say(turn, `{"role":"user","content":"question %d"},`, `{"role":"assistant","content":"answer %d"},`))
+		}},
+		"openai-responses": {"/v1/responses", "gpt-6-sol", func(turn int, stream bool) string {
+			return fmt.Sprintf(`{"model":"gpt-6-sol","stream":%t,"store":false,"instructions":%q,"input":[%s]}`, stream, system,
+				say(turn, `{"role":"user","content":"question %d"},`, `{"role":"assistant","content":"answer %d"},`))
+		}},
+	}
+}
+
+func priced(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) { s.Prices = testPrices(nil) }
+
+// TestI11_LedgersAgree: over conversations of 40 turns, streamed and not by
+// turns, with refusals between, the log has the provider's counts of tokens, and
+// the sum of its costs is what they cost.
+func TestI11_LedgersAgree(t *testing.T) {
+	for name, talk := range talks() {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, priced)
+			for turn := 1; turn <= 40; turn++ {
+				if turn%7 == 0 { // the client tries again
+					b.try(talk.path, talk.body(turn, false), "x-session-id", "s", "x-provider-fault", "status=529")
+				}
+				if r := b.post(talk.path, talk.body(turn, turn%2 == 0), "x-session-id", "s"); r.StatusCode != 200 {
+					t.Fatalf("turn %d: status %d", turn, r.StatusCode)
+				}
+			}
+			var paid int64
+			var got usage.Usage
+			for _, r := range b.responses() {
+				if r.Cost != nil {
+					paid += r.Cost.Paid
+					got = plus(got, r.Usage)
+				}
+			}
+			want := b.ledger()
+			if got != want {
+				t.Errorf("the log counts %+v\nthe provider      %+v", got, want)
+			}
+			rate, _ := testPrices(t).Find(usage.Query{Model: talk.model, At: time.Now()})
+			if bill := rate.Bill(usage.Query{Model: talk.model}, want); bill.Unpriced != "" || int64(bill.Paid) != paid {
+				t.Errorf("the log's costs sum to %v, the provider's counts to %v %s", usage.Money(paid), bill.Paid, bill.Unpriced)
+			}
+		})
+	}
+}
+
+// ledger sums what the provider charged for.
+func (b *bench) ledger() usage.Usage {
+	var t provider.Tokens
+	for _, x := range b.up.Received() {
+		t = t.Plus(x.Tokens)
+	}
+	return usage.Usage{
+		Fresh: usage.Of(t.Fresh), CacheRead: usage.Of(t.CacheRead), Write5m: usage.Of(t.Write5m), Write1h: usage.Of(t.Write1h),
+		WriteOther: usage.Of(t.Write30m), Output: usage.Of(t.Output),
+	}
+}
+
+// plus adds a recorded usage; what was not reported adds nothing.
+func plus(u usage.Usage, r *logsink.Usage) usage.Usage {
+	for _, c := range []struct {
+		to *usage.Count
+		n  *int64
+	}{{&u.Fresh, r.Fresh}, {&u.CacheRead, r.CacheRead}, {&u.Write5m, r.Write5m}, {&u.Write1h, r.Write1h}, {&u.WriteOther, r.WriteOther}, {&u.Output, r.Output}} {
+		c.to.Known = true
+		if c.n != nil {
+			c.to.N += *c.n
+		}
+	}
+	return u
+}
+
+// TestCauseInTheLog: a tool that is added in mid-session is named in the response
+// record, with its price; the turn before it is a hit.
+func TestCauseInTheLog(t *testing.T) {
+	b := newBench(t, priced)
+	talk := talks()["anthropic"]
+	tool := `"tools":[{"name":"late","description":"comes late","input_schema":{"type":"object"}}],"messages"`
+	b.post(talk.path, talk.body(1, false), "x-session-id", "s")
+	b.post(talk.path, talk.body(2, false), "x-session-id", "s")
+	b.post(talk.path, strings.Replace(talk.body(3, false), `"messages"`, tool, 1), "x-session-id", "s")
+	resps := b.responses()
+	if c := resps[0].Cause; c == nil || c.Name != explain.Cold || c.Waste {
+		t.Errorf("the first turn's cause is %+v, want cold", c)
+	}
+	if c := resps[1].Cause; c != nil {
+		t.Errorf("the second turn's cause is %+v, want none", c)
+	}
+	c := resps[2].Cause
+	if c == nil || c.Name != explain.ToolsChanged || c.Owner != explain.ByClient || c.Missed == 0 || c.Lost <= 0 || c.Against != resps[1].ID {
+		t.Errorf("the third turn's cause is %+v, want tools_changed against %s with its price", c, resps[1].ID)
+	}
+	for i, r := range resps {
+		if r.Cost == nil || r.Cost.Prefix <= 0 || r.Cost.Prefix >= r.Cost.Paid || !r.Cost.Estimated {
+			t.Errorf("turn %d cost %+v, want a part for the prefix", i+1, r.Cost)
+		}
+	}
+}
+
+// TestUnpricedModel: a model that the table does not have is said to have no price.
+func TestUnpricedModel(t *testing.T) {
+	b := newBench(t, priced)
+	b.post("/v1/messages", anthropicTurn, "x-session-id", "s")
+	if r := b.responses()[0]; r.Cost != nil || r.Unpriced != usage.NoPrice {
+		t.Errorf("the answer of a model without a price has cost %+v, unpriced %q", r.Cost, r.Unpriced)
+	}
+}
+
+// TestAccountOff: without it a record has neither.
+func TestAccountOff(t *testing.T) {
+	b := newBench(t, priced, func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) { s.Config.Usage.Account = Off })
+	talk := talks()["anthropic"]
+	b.post(talk.path, talk.body(1, false), "x-session-id", "s")
+	if r := b.responses()[0]; r.Cost != nil || r.Cause != nil || r.Unpriced != "" || r.Usage == nil {
+		t.Errorf("with usage.account off the record is %+v", r)
+	}
+}
+
+// TestI10_AccountantIsBounded: answers that there is no room for are recorded as
+// they are, and counted. A panic costs one record its cost and cause.
+func TestI10_AccountantIsBounded(t *testing.T) {
+	b := newBench(t)
+	a := b.srv.accountant
+	a.mu.Lock()
+	a.waiting = maxAnswers
+	a.mu.Unlock()
+	b.post("/v1/messages", anthropicTurn, "x-session-id", "s")
+	eventually(t, "the answer is passed over", func() bool { return a.passedOver() == 1 })
+	a.mu.Lock()
+	a.waiting = 0
+	a.mu.Unlock()
+	if n := len(b.responses()); n != 1 {
+		t.Errorf("%d response records, want the one that was passed over", n)
+	}
+	a.account(&answer{usage: usage.Usage{CacheRead: usage.Of(1)}, resp: &logsink.Response{ID: "no request", Status: 200}, call: new(explain.Request)})
+	if !strings.Contains(b.out.String(), "BUG: panic in accounting") {
+		t.Error("a panic in accounting was not logged")
+	}
+}
+
+// TestReadBody reads what a request on its way reads.
+func TestReadBody(t *testing.T) {
+	talk := talks()["anthropic"]
+	body := []byte(talk.body(3, true))
+	r, bodies, err := ReadBody("anthropic", body)
+	if err != nil || len(r.Messages) != 5 || len(bodies) != 5 || r.Model != talk.model || len(r.System.Bytes) == 0 {
+		t.Fatalf("ReadBody = %+v, %d bodies, %v", r, len(bodies), err)
+	}
+	for i := range bodies {
+		if !json.Valid(bodies[i]) {
+			t.Errorf("message %d is %s", i, bodies[i])
+		}
+	}
+	for name, bad := range map[string]string{"anthropic": `{"messages":1}`, "openai-chat": `{`, "no dialect": `{}`} {
+		if _, _, err := ReadBody(name, []byte(bad)); err == nil {
+			t.Errorf("ReadBody(%s, %s) takes it", name, bad)
+		}
+	}
+}

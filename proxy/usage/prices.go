@@ -1,0 +1,313 @@
+package usage
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An Entry is what some models cost from one day to another, as it is written in
+// a price file. Prices are decimal numbers in USD per million tokens. A class
+// without a price is not sold: what is reported of it leaves the answer unpriced.
+type Entry struct {
+	// Models are names as providers write them, without a date, e.g.
+	// "claude-opus-5-5". Dated names of the same model match too.
+	Models []string `yaml:"models"`
+	From   string   `yaml:"from"`  // first day, 2006-01-02, UTC; empty: always
+	Until  string   `yaml:"until"` // last day; empty: until further notice
+	Source string   `yaml:"source"`
+
+	Input    string `yaml:"input"`
+	Output   string `yaml:"output"`
+	Read     string `yaml:"read"`
+	Write5m  string `yaml:"write_5m"`
+	Write1h  string `yaml:"write_1h"`
+	Write30m string `yaml:"write_30m"`
+	Write12h string `yaml:"write_12h"`
+
+	// Over changes the price of a whole request that has more input.
+	Over Over `yaml:"over"`
+	// Peaks are hours of the day at which all costs more.
+	Peaks []Peak `yaml:"peaks"`
+	// Tiers and Regions are factors by what the answer names. A tier that is not
+	// listed leaves the answer unpriced; "", "default" and "standard" are 1.
+	Tiers   map[string]string `yaml:"tiers"`
+	Regions map[string]string `yaml:"regions"`
+}
+
+// An Over is a threshold of input tokens, and the factors above it. That of
+// input is that of reads and writes too.
+type Over struct {
+	Tokens int64  `yaml:"tokens"`
+	Input  string `yaml:"input"`
+	Output string `yaml:"output"`
+}
+
+// A Peak is a time of day in UTC, from one hour to another.
+type Peak struct {
+	From     int    `yaml:"from"`     // hour at which it begins
+	Until    int    `yaml:"until"`    // hour at which it is over
+	Weekdays bool   `yaml:"weekdays"` // Monday to Friday only
+	Times    string `yaml:"times"`
+}
+
+// Why an answer has no price.
+const (
+	NoPrice       = "no_price"       // the table has none for its model then
+	NotReported   = "not_reported"   // the provider did not say what was used
+	NotSplit      = "not_split"      // it did not say what of it came from the cache
+	Impossible    = "impossible"     // the counts contradict each other
+	UnknownTier   = "unknown_tier"   // the table has no factor for the tier or region
+	UnknownWrites = "unknown_writes" // written for a lifetime that has no price
+)
+
+// classes of tokens that have a price of their own.
+const (
+	input = iota
+	output
+	read
+	write5m
+	write1h
+	write30m
+	write12h
+	classCount
+)
+
+// A Rate is what a model costs at a time: an Entry made ready.
+type Rate struct {
+	model, source string
+	from, until   time.Time // until is the day after the last
+	price         [classCount]Money
+	sold          [classCount]bool
+	over          int64
+	overInput     int64 // thousandths
+	overOutput    int64
+	peaks         []peak
+	tiers         map[string]int64
+	regions       map[string]int64
+}
+
+type peak struct {
+	from, until int
+	weekdays    bool
+	times       int64
+}
+
+// Prices is a price table. It is immutable; nil prices nothing.
+type Prices struct{ byModel map[string][]Rate }
+
+// An EntryError says which entry of a table is wrong.
+type EntryError struct {
+	Index int
+	Err   error
+}
+
+func (e *EntryError) Error() string { return fmt.Sprintf("prices[%d]: %v", e.Index, e.Err) }
+func (e *EntryError) Unwrap() error { return e.Err }
+
+// NewPrices checks a table. Its error is an *EntryError.
+func NewPrices(entries []Entry) (*Prices, error) {
+	p := &Prices{byModel: map[string][]Rate{}}
+	for i := range entries {
+		rates, err := entries[i].rates()
+		if err == nil {
+			err = p.add(rates)
+		}
+		if err != nil {
+			return nil, &EntryError{i, err}
+		}
+	}
+	return p, nil
+}
+
+// add refuses a rate that holds at a time at which the model has one.
+func (p *Prices) add(rates []Rate) error {
+	for _, r := range rates {
+		for _, o := range p.byModel[r.model] {
+			if r.from.Before(o.until) && o.from.Before(r.until) {
+				return fmt.Errorf("%s has two prices at %s; end one the day before the other begins", r.model, day(later(r.from, o.from)))
+			}
+		}
+		p.byModel[r.model] = append(p.byModel[r.model], r)
+	}
+	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// end of time, for a price that holds until further notice.
+var forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func day(t time.Time) string { return t.Format(time.DateOnly) }
+
+// rates are those of the entry's models.
+func (e *Entry) rates() ([]Rate, error) {
+	if len(e.Models) == 0 || slices.Contains(e.Models, "") {
+		return nil, errors.New("models: want at least one name, and none that is empty")
+	}
+	if e.Source == "" {
+		return nil, fmt.Errorf("%s: source is missing: say where the price is from, and of which date", e.Models[0])
+	}
+	r := Rate{source: e.Source, until: forever}
+	if err := cmp.Or(r.readDates(e), r.readPrices(e), r.readOver(e.Over), r.readPeaks(e.Peaks), r.readFactors(e)); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Models[0], err)
+	}
+	rates := make([]Rate, len(e.Models))
+	for i, m := range e.Models {
+		rates[i] = r
+		rates[i].model = strings.ToLower(m)
+	}
+	return rates, nil
+}
+
+func (r *Rate) readDates(e *Entry) (err error) {
+	if e.From != "" {
+		if r.from, err = time.Parse(time.DateOnly, e.From); err != nil {
+			return fmt.Errorf("from %q: want a day such as 2026-10-08", e.From)
+		}
+	}
+	if e.Until != "" {
+		last, err := time.Parse(time.DateOnly, e.Until)
+		if err != nil || last.Before(r.from) {
+			return fmt.Errorf("until %q: want a day such as 2026-10-08, not before from", e.Until)
+		}
+		r.until = last.AddDate(0, 0, 1)
+	}
+	return nil
+}
+
+func (r *Rate) readPrices(e *Entry) error {
+	for class, s := range [...]string{e.Input, e.Output, e.Read, e.Write5m, e.Write1h, e.Write30m, e.Write12h} {
+		if s == "" {
+			continue
+		}
+		m, err := parsePrice(s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", classNames[class], err)
+		}
+		r.price[class], r.sold[class] = m, true
+	}
+	if !r.sold[input] || !r.sold[output] {
+		return errors.New("want a price of input and of output")
+	}
+	return nil
+}
+
+var classNames = [...]string{"input", "output", "read", "write_5m", "write_1h", "write_30m", "write_12h"}
+
+func (r *Rate) readOver(o Over) (err error) {
+	if o == (Over{}) {
+		return nil
+	}
+	if r.over = o.Tokens; r.over <= 0 {
+		return errors.New("over.tokens: want a number of tokens above 0")
+	}
+	if r.overInput, err = parseFactor(o.Input); err == nil {
+		r.overOutput, err = parseFactor(o.Output)
+	}
+	return err
+}
+
+func (r *Rate) readPeaks(list []Peak) error {
+	for _, p := range list {
+		f, err := parseFactor(p.Times)
+		if err == nil && (p.From < 0 || p.Until > 24 || p.From >= p.Until) {
+			err = fmt.Errorf("hours %d to %d: want hours of one day in order", p.From, p.Until)
+		}
+		if err != nil {
+			return fmt.Errorf("peaks: %w", err)
+		}
+		r.peaks = append(r.peaks, peak{p.From, p.Until, p.Weekdays, f})
+	}
+	return nil
+}
+
+func (r *Rate) readFactors(e *Entry) (err error) {
+	if r.tiers, err = factors(e.Tiers); err == nil {
+		r.regions, err = factors(e.Regions)
+	}
+	return err
+}
+
+func factors(in map[string]string) (map[string]int64, error) {
+	out := make(map[string]int64, len(in))
+	for name, s := range in {
+		f, err := parseFactor(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out[name] = f
+	}
+	return out, nil
+}
+
+// A Query asks for the price of one answer.
+type Query struct {
+	Model  string    // that answered, or was asked for
+	At     time.Time // when the request was sent
+	Tier   string    // as the answer names it
+	Region string
+	// Lifetime is what was asked for, for writes of which the answer does not
+	// tell: "5m", "1h", "30m", "12h"; empty: the only one, or the shorter, that
+	// the model sells.
+	Lifetime string
+}
+
+// Find returns the rate of a model at a time.
+func (p *Prices) Find(q Query) (Rate, bool) {
+	if p == nil {
+		return Rate{}, false
+	}
+	name := strings.ToLower(q.Model)
+	name = name[strings.LastIndexByte(name, '/')+1:] // a router puts the vendor in front
+	for _, r := range p.named(name) {
+		if !q.At.Before(r.from) && q.At.Before(r.until) {
+			return r, true
+		}
+	}
+	return Rate{}, false
+}
+
+// named are the rates of a name, or of the name without its date.
+func (p *Prices) named(name string) []Rate {
+	if rates, ok := p.byModel[name]; ok {
+		return rates
+	}
+	return p.byModel[undated(name)]
+}
+
+// undated takes the date off a model's name: -20251001, @20251001, -2025-10-01,
+// or -latest.
+func undated(name string) string {
+	if s, ok := strings.CutSuffix(name, "-latest"); ok {
+		return s
+	}
+	for _, layout := range [...]string{"20060102", time.DateOnly} {
+		cut := len(name) - len(layout) - 1
+		if cut <= 0 || name[cut] != '-' && name[cut] != '@' {
+			continue
+		}
+		if _, err := time.Parse(layout, name[cut+1:]); err == nil {
+			return name[:cut]
+		}
+	}
+	return name
+}
+
+// Models returns all names in the table, sorted.
+func (p *Prices) Models() []string {
+	var names []string
+	for name := range p.byModel {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
