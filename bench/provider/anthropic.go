@@ -45,6 +45,7 @@ func readMessages(body []byte, h http.Header, tenant string, counting bool) (*me
 		m.checkRoles,
 		m.checkToolPairs,
 		m.checkMarks,
+		m.checkDiagnostics,
 		m.checkThinking,
 	} {
 		if e := check(); e != nil {
@@ -134,18 +135,6 @@ func contentBlocks(v any) ([]object, bool) {
 		return blocks, len(blocks) == len(v)
 	}
 	return nil, false
-}
-
-// beta reports whether a beta is switched on.
-func (m *messagesRequest) beta(name string) bool {
-	for _, line := range m.header.Values("anthropic-beta") {
-		for b := range strings.SplitSeq(line, ",") {
-			if strings.TrimSpace(b) == name {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // thinks reports whether the request asks for thinking.

@@ -17,13 +17,25 @@ func (p *Provider) answerMessages(q *request) (*answer, *apiError) {
 	}
 	pl.tokens.Output = r.output()
 	msg := m.message(r, q.naming(end.sum), pl.tokens)
+	diagnosed := m.body.has("diagnostics") // of others nothing is kept either
+	var kept messagesPrint
+	if diagnosed {
+		msg.Diagnostics = &nullable[messagesDiagnosis]{}
+		msg.Diagnostics.value, kept = p.compare(m)
+	}
 	var a *answer
 	if m.body.flag("stream") {
 		a = streamed(msg.events(q.fault.EventBytes > 0))
 	} else {
 		a = whole(200, msg)
 	}
-	a.model, a.tokens, a.begin = m.name, &pl.tokens, func() { p.cache.commit(pl) }
+	a.model, a.tokens = m.name, &pl.tokens
+	a.begin = func() {
+		p.cache.commit(pl)
+		if diagnosed {
+			p.messagePrints.add(m.tenant, msg.ID, kept)
+		}
+	}
 	return a, nil
 }
 
@@ -88,6 +100,8 @@ type messageObject struct {
 	Usage        messagesUsage `json:"usage"`
 	// Changes is there, if empty, exactly under the binding beta.
 	Changes *[]transformation `json:"input_transformations,omitempty"`
+	// Diagnostics is there, if null, exactly where a diagnosis was asked for.
+	Diagnostics *nullable[messagesDiagnosis] `json:"diagnostics,omitempty"`
 }
 
 type messagesUsage struct {

@@ -98,23 +98,48 @@ func (m *messagesRequest) read() []placed {
 // settings returns the parameters that the cache key covers from the system
 // slot on, and those that it covers from the messages on.
 func (m *messagesRequest) settings() [2]block {
-	system := object{"speed": m.body["speed"], "citations": slices.ContainsFunc(m.placed, cites)}
+	system := object{"speed": m.speed(), "citations": slices.ContainsFunc(m.placed, cites)}
 	messages := object{
-		"tool_choice": m.body["tool_choice"],
+		"tool_choice": m.toolChoice(),
 		"thinking":    m.body.obj("thinking").without("block_binding"),
-		"effort":      m.body.obj("output_config")["effort"],
+		"effort":      m.outputConfig()["effort"],
 		"images":      slices.ContainsFunc(m.placed, hasImage),
-	}
-	if system["speed"] == "standard" {
-		delete(system, "speed")
-	}
-	if messages["effort"] == "high" { // the default, and saying so changes nothing
-		delete(messages, "effort")
 	}
 	return [2]block{
 		{kind: "settings/system", text: canonical(system.without()), silent: true},
 		{kind: "settings/messages", text: canonical(messages.without()), silent: true},
 	}
+}
+
+// speed, toolChoice and outputConfig are parameters without what is the default
+// anyway: saying so changes nothing.
+func (m *messagesRequest) speed() any { return unless(m.body["speed"], "standard") }
+
+func (m *messagesRequest) toolChoice() any {
+	choice := m.body.obj("tool_choice")
+	if len(choice) == 1 && choice.str("type") == "auto" {
+		return nil
+	}
+	return m.body["tool_choice"]
+}
+
+func (m *messagesRequest) outputConfig() object {
+	c := m.body.obj("output_config").without()
+	if c.str("effort") == "high" {
+		delete(c, "effort")
+	}
+	if len(c) == 0 {
+		return nil
+	}
+	return c
+}
+
+// unless is a parameter, or nil if it is set to its default.
+func unless(v any, usual string) any {
+	if v == usual {
+		return nil
+	}
+	return v
 }
 
 func cites(p placed) bool { return p.block.obj("citations").flag("enabled") }

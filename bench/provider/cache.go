@@ -101,6 +101,7 @@ type plan struct {
 	scope  digest
 	start  moment
 	kept   []planned // entries read, and those to write
+	ends   []point   // after each block of the prompt; OpenAI from GPT-5.6 on
 	tokens Tokens    // the input classes
 }
 

@@ -92,11 +92,7 @@ func (c *chatRequest) place() *apiError {
 
 // settings are the parameters that the cache key covers (2.6).
 func (c *chatRequest) settings() object {
-	s := object{"format": c.body["response_format"], "effort": c.body["reasoning_effort"], "verbosity": c.body["verbosity"]}
-	if v, ok := c.body["parallel_tool_calls"]; ok && v != true {
-		s["parallel"] = v
-	}
-	return s
+	return c.model.keyed(c.body, c.body["response_format"], c.body["reasoning_effort"], c.body["verbosity"])
 }
 
 func (c *chatRequest) question(prompt digest, bytes int) question {

@@ -14,6 +14,7 @@ func (p *Provider) answerChat(q *request) (*answer, *apiError) {
 		chatHead: chatHead{idFor("chatcmpl-", names, 0), "chat.completion", q.start.at.Unix(), c.model.name},
 		Choices:  []choice{r.choice(names)},
 		Usage:    c.usage(pl.tokens),
+		Tier:     tierOf(c.body),
 	}
 	a := whole(200, out)
 	if c.body.flag("stream") {
@@ -34,6 +35,7 @@ type completion struct {
 	chatHead
 	Choices []choice  `json:"choices"`
 	Usage   chatUsage `json:"usage"`
+	Tier    *string   `json:"service_tier,omitempty"`
 }
 
 type choice struct {
@@ -110,6 +112,7 @@ type chunk struct {
 	// Usage is absent unless usage was asked for; then it is null in all chunks
 	// but the last, which has no choices.
 	Usage *nullable[chatUsage] `json:"usage,omitempty"`
+	Tier  *string              `json:"service_tier,omitempty"`
 }
 
 type chunkChoice struct {
@@ -137,7 +140,7 @@ var chatFormat = openaiFormat(sse("", openaiError{openaiDetail{Message: "The ser
 func (c completion) events(usage, one bool) []event {
 	var out []event
 	send := func(choices []chunkChoice, u *chatUsage) {
-		k := chunk{chatHead: c.chatHead, Choices: choices}
+		k := chunk{chatHead: c.chatHead, Choices: choices, Tier: c.Tier}
 		k.Object = "chat.completion.chunk"
 		if usage {
 			k.Usage = &nullable[chatUsage]{u}

@@ -1,7 +1,8 @@
 // Package provider is a simulated LLM provider: it speaks Anthropic Messages,
 // OpenAI Chat Completions and OpenAI Responses over HTTP, streamed or not, with
-// a prompt cache that charges what the real ones would, the providers' errors,
-// and the check that binds signed thinking to everything sent before it.
+// a prompt cache that charges what the real ones would, the providers' own
+// diagnosis of what it missed, their errors, and the check that binds signed
+// thinking to everything sent before it.
 //
 // [New] and [Provider.Start] run one on loopback; [Options] and the request
 // header x-provider-fault choose what goes wrong ([Fault]); [Provider.Received]

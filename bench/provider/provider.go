@@ -68,6 +68,9 @@ type Provider struct {
 	cache  *cache
 	store  *responseStore
 
+	messagePrints  *prints[messagesPrint]
+	responsePrints *prints[responsesPrint]
+
 	mu      sync.Mutex
 	url     string // of the first listener
 	fault   Fault  // standing
@@ -79,6 +82,7 @@ type Provider struct {
 func New(opt Options) *Provider {
 	opt.setDefaults()
 	p := &Provider{opt: opt, cache: newCache(), store: newResponseStore(), tallies: map[string]Tally{}}
+	p.messagePrints, p.responsePrints = newPrints[messagesPrint](), newPrints[responsesPrint]()
 	p.ledger = newLedger(opt.KeepRequests, opt.KeepBytes)
 	p.conns = newConnSet(p.ledger, opt.OnFirstByte)
 	p.server = &http.Server{

@@ -141,11 +141,7 @@ func (r *responsesRequest) place() *apiError {
 // settings are the parameters that the cache key covers (2.6).
 func (r *responsesRequest) settings() object {
 	text := r.body.obj("text")
-	s := object{"format": text["format"], "verbosity": text["verbosity"], "effort": r.body.obj("reasoning")["effort"]}
-	if v, ok := r.body["parallel_tool_calls"]; ok && v != true {
-		s["parallel"] = v
-	}
-	return s
+	return r.model.keyed(r.body, text["format"], r.body.obj("reasoning")["effort"], text["verbosity"])
 }
 
 func (r *responsesRequest) question(prompt digest, bytes int) question {

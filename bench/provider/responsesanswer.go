@@ -20,6 +20,10 @@ func (p *Provider) answerResponse(q *request) (*answer, *apiError) {
 	}
 	pl.tokens.Output = said.output()
 	out := r.response(said, q.naming(prompt), q.start.at.Unix(), pl.tokens)
+	kept := r.print(pl)
+	if r.options.comparison != "" {
+		out.Diagnostics = p.diagnose(q, r, kept, pl)
+	}
 	a := whole(200, out)
 	if r.body.flag("stream") {
 		a = streamed(out.events(q.fault.EventBytes > 0))
@@ -27,6 +31,9 @@ func (p *Provider) answerResponse(q *request) (*answer, *apiError) {
 	a.model, a.tokens = r.model.name, &pl.tokens
 	a.begin = func() {
 		p.cache.commit(pl)
+		if r.model.breakpoints() && out.Status == "completed" {
+			p.responsePrints.add(q.tenant, out.ID, kept)
+		}
 		p.store.add(q.tenant, out.ID, r.body, &stored{r.input, append(r.items, decoded(out.Output)...), out, r.size})
 	}
 	return a, nil
@@ -126,7 +133,11 @@ type responseObject struct {
 	ToolChoice   any               `json:"tool_choice"`
 	Tools        []any             `json:"tools"`
 	Usage        *responseUsage    `json:"usage"`
-	Metadata     any               `json:"metadata"`
+	Tier         *string           `json:"service_tier,omitempty"`
+	// Diagnostics is there exactly where a diagnosis was asked for, once the
+	// response is complete.
+	Diagnostics *responsesDiagnosis `json:"prompt_cache_diagnostics,omitempty"`
+	Metadata    any                 `json:"metadata"`
 }
 
 type responseFailure struct {
@@ -178,7 +189,7 @@ func (r *responsesRequest) response(said reply, names digest, created int64, t T
 		ID: idFor("resp_", names, 0), Object: "response", Created: created, Status: "completed", Model: r.model.name,
 		Instructions: r.body["instructions"], Output: []outputItem{}, Parallel: r.body["parallel_tool_calls"] != false,
 		Previous: r.body["previous_response_id"], Store: r.body["store"] != false, ToolChoice: r.body["tool_choice"],
-		Tools: append([]any{}, r.body.list("tools")...), Usage: r.usage(t), Metadata: r.body["metadata"],
+		Tools: append([]any{}, r.body.list("tools")...), Usage: r.usage(t), Metadata: r.body["metadata"], Tier: tierOf(r.body),
 	}
 	if out.ToolChoice == nil {
 		out.ToolChoice = "auto"

@@ -42,6 +42,7 @@ func (o responseObject) events(one bool) []event {
 	s := &responseStream{one: one}
 	begun := o
 	begun.Status, begun.Output, begun.Usage, begun.Incomplete = "in_progress", []outputItem{}, nil, nil
+	begun.Diagnostics = nil
 	s.add(responseEvent{Type: "response.created", Response: &begun})
 	s.add(responseEvent{Type: "response.in_progress", Response: &begun})
 	for i := range o.Output {

@@ -120,10 +120,11 @@ func unknownParameter(path string) *apiError {
 
 // cacheOptions are the members of a request that steer its caching.
 type cacheOptions struct {
-	key      string
-	implicit bool
-	prewarm  bool
-	lifetime time.Duration
+	key        string
+	implicit   bool
+	prewarm    bool
+	lifetime   time.Duration
+	comparison string // id of the response to compare with, if a diagnosis is asked for
 }
 
 // maxCacheKey is the longest prompt_cache_key in characters.
@@ -144,6 +145,14 @@ func cacheOptionsOf(body object, g gpt, responses bool) (cacheOptions, *apiError
 	o.prewarm = options.flag("prewarm")
 	if o.prewarm && !responses {
 		return o, unknownParameter("prompt_cache_options.prewarm")
+	}
+	if o.comparison = options.str("comparison_response_id"); options.has("comparison_response_id") {
+		switch {
+		case !responses:
+			return o, unknownParameter("prompt_cache_options.comparison_response_id")
+		case o.comparison == "":
+			return o, refuseParam("prompt_cache_options.comparison_response_id", "invalid_type", "Invalid type for 'prompt_cache_options.comparison_response_id': expected the id of a response.")
+		}
 	}
 	switch ttl := options.str("ttl"); {
 	case ttl == "12h" && responses && g.halfDay():
@@ -169,6 +178,34 @@ func (o cacheOptions) readOld(body object, g gpt) (cacheOptions, *apiError) {
 	return o, nil
 }
 
+// keyed are the parameters that the cache key covers (facts/providers.md 2.6),
+// without what is the default anyway. The service tier is among them since the
+// provider's diagnosis names it as a reason, which it does since GPT-5.6.
+func (g gpt) keyed(body object, format, effort, verbosity any) object {
+	s := object{"format": format, "effort": effort, "verbosity": unless(verbosity, "medium")}
+	if asObject(format).str("type") == "text" {
+		s["format"] = nil
+	}
+	if v, ok := body["parallel_tool_calls"]; ok && v != true {
+		s["parallel"] = v
+	}
+	if tier := tierOf(body); tier != nil && g.breakpoints() {
+		s["tier"] = *tier
+	}
+	return s
+}
+
+// tierOf returns the service tier that a request names, nil if it is the usual
+// one.
+func tierOf(body object) *string {
+	switch tier := body.str("service_tier"); tier {
+	case "auto", "default", "standard":
+		return nil
+	default:
+		return optional(tier)
+	}
+}
+
 // planPrompt finds what a request reads and writes. settings are the
 // parameters, beside the prompt itself, that the cache key covers.
 func (p *Provider) planPrompt(q *request, t *transcript, o cacheOptions, settings object) (*plan, digest) {
@@ -180,7 +217,9 @@ func (p *Provider) planPrompt(q *request, t *transcript, o cacheOptions, setting
 	scope := scopeOf("openai", q.tenant, t.model.name, o.key, string(canonical(settings.without())))
 	if t.model.breakpoints() {
 		t.at.implicit = o.implicit
-		return p.cache.planBoundaries(scope, ends, t.at, o.lifetime, q.start), end.sum
+		pl := p.cache.planBoundaries(scope, ends, t.at, o.lifetime, q.start)
+		pl.ends = ends
+		return pl, end.sum
 	}
 	return p.cache.planIntervals(scope, steps, end.tokens, o.lifetime, q.start), end.sum
 }
