@@ -166,6 +166,7 @@ func (a *accountant) account(ans *answer) {
 	defer a.recovered()
 	a.price(ans)
 	a.explain(ans)
+	a.count(ans)
 	if a.observe != nil {
 		a.observe(ans.req, ans.resp)
 	}
@@ -175,6 +176,20 @@ func (a *accountant) recovered() {
 	if p := recover(); p != nil {
 		a.counters.Panic()
 		a.log.Error("BUG: panic in accounting for an answer; it is recorded without", "stack", string(debug.Stack()))
+	}
+}
+
+// count counts what was filled in.
+func (a *accountant) count(ans *answer) {
+	to, dialect := a.counters.Accounts, ans.req.Dialect
+	if c := ans.resp.Cost; c != nil {
+		to.Cost(dialect, usage.Money(c.Paid), usage.Money(c.Uncached), usage.Money(c.Prefix))
+	}
+	if why := ans.resp.Unpriced; why != "" {
+		to.Unpriced(dialect, why)
+	}
+	if c := ans.resp.Cause; c != nil {
+		to.Shortfall(dialect, c.Name, c.Owner, c.Missed, usage.Money(c.Lost))
 	}
 }
 
@@ -255,6 +270,7 @@ func threadName(r *logsink.Request) string {
 }
 
 func (a *accountant) raise(al explain.Alarm, r *logsink.Request) {
+	a.counters.Accounts.Alarm(al.Name)
 	a.log.Warn("cache alarm", "alarm", al.Name, "detail", al.Detail, "tenant", r.Tenant, "session", r.Session, "request", r.ID)
 	if a.alarm != nil {
 		a.alarm(al.Name, al.Detail, r.Key, r.ID)

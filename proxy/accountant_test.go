@@ -144,6 +144,12 @@ func TestCauseInTheLog(t *testing.T) {
 	if c == nil || c.Name != explain.ToolsChanged || c.Owner != explain.ByClient || c.Missed == 0 || c.Lost <= 0 || c.Against != resps[1].ID {
 		t.Errorf("the third turn's cause is %+v, want tools_changed against %s with its price", c, resps[1].ID)
 	}
+	metrics := b.metrics()
+	for _, want := range []string{`preface_cache_shortfalls_total{cause="tools_changed",dialect="anthropic",owner="client"} 1`, `preface_cost_usd_total{dialect="anthropic",kind="paid"} 0.`} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("the metrics lack %s:\n%s", want, metrics)
+		}
+	}
 	for i, r := range resps {
 		if r.Cost == nil || r.Cost.Prefix <= 0 || r.Cost.Prefix >= r.Cost.Paid || !r.Cost.Estimated {
 			t.Errorf("turn %d cost %+v, want a part for the prefix", i+1, r.Cost)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -310,4 +311,11 @@ func accepting(t testing.TB, handle func(net.Conn)) string {
 		}
 	}()
 	return ln.Addr().String()
+}
+
+// metrics are the server's metrics as they are scraped.
+func (b *bench) metrics() string {
+	w := httptest.NewRecorder()
+	b.c.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	return w.Body.String()
 }

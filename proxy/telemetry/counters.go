@@ -17,6 +17,8 @@ import (
 type Counters struct {
 	reg *prometheus.Registry
 
+	Accounts *Accounts
+
 	requests, refused, passthrough, prefixes, tokens *prometheus.CounterVec
 	panics, composeFailed, bytesChanged              prometheus.Counter
 	held                                             *prometheus.HistogramVec
@@ -41,6 +43,7 @@ func New() *Counters {
 			Buckets: []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30},
 		}, []string{"end"}),
 	}
+	c.Accounts = newAccounts(c.reg)
 	c.reg.MustRegister(c.requests, c.refused, c.passthrough, c.prefixes, c.tokens, c.panics, c.composeFailed, c.bytesChanged, c.held,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return c
