@@ -15,6 +15,7 @@ func (r *demoResult) print(w io.Writer) error {
 	r.Replicas.print(w)
 	r.printSessions(w)
 	r.printCosts(w)
+	r.Account.print(w)
 	r.printBursts(w)
 	r.printPromises(w)
 	if r.Folder != "" {

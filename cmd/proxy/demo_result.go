@@ -17,6 +17,7 @@ type demoResult struct {
 	Replicas *demoReplicas   `json:"replicas,omitempty"` // with -replicas
 	Promises []*demoPromise  `json:"promises"`
 	Verify   logsink.Summary `json:"verify"`
+	Account  demoAccount     `json:"account"`
 	Held     bool            `json:"held"`
 	Folder   string          `json:"folder,omitempty"` // with -keep
 	Took     float64         `json:"took_seconds"`
@@ -75,7 +76,7 @@ func newDemoCost(direct, preface, volatile bill) demoCost {
 func ratio(a, b bill) float64 { return math.Round(1000*a.USD/b.USD) / 1000 }
 
 func newDemoResult(e *evidence, direct, volatile *performance) (*demoResult, error) {
-	r := &demoResult{Events: demoEvents(e.replicas), Replicas: e.seenReplicas(), Promises: demoPromises(len(e.replicas)), Verify: e.verified, Held: true}
+	r := &demoResult{Events: demoEvents(e.replicas), Replicas: e.seenReplicas(), Promises: demoPromises(len(e.replicas)), Verify: e.verified, Account: e.account(), Held: true}
 	for _, p := range r.Promises {
 		p.judge(e, p)
 		r.Held = r.Held && len(p.Broken) == 0
