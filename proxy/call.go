@@ -57,7 +57,7 @@ func callOf(f *dialect.Request, points [3]lineage.Point) *explain.Request {
 	for i, m := range f.Outline.Messages {
 		r.Messages[i] = explain.Message{
 			Content: explain.Digest(m.Content), Raw: uint64(m.Size), At: m.At, Size: m.Size,
-			Blocks: m.Blocks, Role: explain.Role(m.Role), Holds: explain.Holds(m.Holds),
+			Blocks: m.Blocks, Role: explain.Role(m.Role), Holds: explain.Holds(m.Holds), Images: m.Images,
 		}
 	}
 	for _, m := range f.Outline.Marks {

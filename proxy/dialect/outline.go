@@ -3,6 +3,8 @@ package dialect
 import (
 	"bytes"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
 	"github.com/seed-9236c7ca/preface/proxy/internal/lineage"
 )
@@ -29,6 +31,7 @@ type MessageFacts struct {
 	Blocks   uint16        // of its content; 1 for a string, and for an item that has none
 	Role     Role
 	Holds    Holds
+	Images   uint32 // digest of its images alone, 0 if there is none
 }
 
 // A Role is who speaks in a message.
@@ -85,6 +88,7 @@ type seen struct {
 	blocks int // of the message so far
 	holds  Holds
 	role   Role
+	images uint32
 }
 
 // mark takes in a mark.
@@ -119,13 +123,15 @@ func ttlOf(mark jsonspan.Value) string {
 }
 
 // begin forgets the message before.
-func (s *seen) begin() { s.blocks, s.holds, s.role = 0, 0, OtherRole }
+func (s *seen) begin() { s.blocks, s.holds, s.role, s.images = 0, 0, OtherRole, 0 }
 
 // member takes in a member of a message.
 func (s *seen) member(name memberName, v, message jsonspan.Value) {
 	switch name {
 	case roleName:
-		s.role = roleOf(v)
+		if s.role = roleOf(v); s.role == ToolRole {
+			s.holds |= HoldsToolResult
+		}
 	case typeName:
 		s.item(v, message)
 	}
@@ -136,7 +142,7 @@ func (d *digester) facts(m jsonspan.Value, content lineage.Point) MessageFacts {
 	s := &d.seen
 	return MessageFacts{
 		Content: content, At: int32(m.Span().From), Size: int32(m.Span().Len()),
-		Blocks: uint16(min(max(s.blocks, 1), 1<<16-1)), Role: s.role, Holds: s.holds,
+		Blocks: uint16(min(max(s.blocks, 1), 1<<16-1)), Role: s.role, Holds: s.holds, Images: s.images,
 	}
 }
 
@@ -166,6 +172,7 @@ func (s *seen) block(kind, block jsonspan.Value) {
 		s.holds |= HoldsToolResult
 	case "image", "image_url", "input_image":
 		s.holds |= HoldsImage
+		s.images = 31*s.images + imageOf(block)
 	case "redacted_thinking", "thinking":
 		if isSigned(block) {
 			s.holds |= HoldsThinking
@@ -173,6 +180,17 @@ func (s *seen) block(kind, block jsonspan.Value) {
 	case "compaction":
 		s.holds |= HoldsCompaction
 	}
+}
+
+// imageOf is the digest of an image, without the mark that may stand beside it.
+func imageOf(block jsonspan.Value) uint32 {
+	image := block
+	for _, name := range [...]string{"source", "image_url"} {
+		if v := block.Get(name); v.Exists() {
+			image = v
+		}
+	}
+	return uint32(xxh3.Hash(image.Raw())) | 1 // not 0, which is none
 }
 
 // roleOf names a role that is written.

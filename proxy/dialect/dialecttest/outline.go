@@ -25,6 +25,9 @@ func writeOutline(b *bytes.Buffer, o *dialect.Outline) {
 				fmt.Fprintf(b, ", %s", name)
 			}
 		}
+		if (m.Images != 0) != (m.Holds&dialect.HoldsImage != 0) {
+			b.WriteString(", images without a digest")
+		}
 		b.WriteString("\n")
 	}
 	for _, m := range o.Marks {
