@@ -33,6 +33,7 @@ var arrows = map[string]struct {
 	"prefixstore":                     {[]string{"logsink", "prefixstore/contrib", "internal/failpoint"}, "it is handed a render function and knows no dialects"},
 	"prefixstore/contrib/contribtest": {[]string{"prefixstore/contrib"}, "it is the suite of the contributor seam"},
 	"logsink":                         {[]string{"internal/failpoint"}, "it does not know how a record came about"},
+	"internal/account":                {[]string{"logsink", "proxy/usage"}, "it sums what a log has, whoever wrote it"},
 	"logsink/logtest":                 {[]string{"logsink"}, "it is the suite of the log seam"},
 	"bench/provider":                  {nil, "it stands for somebody else's server"},
 	"bench/agent":                     {nil, "it stands for somebody else's program"},

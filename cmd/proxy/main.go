@@ -42,6 +42,7 @@ func commands() []command {
 		{"sessions", "list sessions, show one, or end its epoch (resume)", sessions},
 		{"log", "read the header log: ls, show, tail, verify", logCommand},
 		{"explain", "say why a cache read fell short: of a session, or of two saved bodies", explain},
+		{"report", "account for a span of time: openers, savings, misses", reportCommand},
 		{"top", "show what a running proxy does: hit rates, money, causes of misses", top},
 		{"prices", "print what is used for a model at a time: check", pricesCommand},
 		{"provider", "run the simulated provider", simulate},
