@@ -107,7 +107,7 @@ func (r *Report) priced() string {
 	if t.Unpriced > 0 {
 		text += fmt.Sprintf("; %s without a price in no sum of money", plural(t.Unpriced, "answer"))
 	}
-	return text + ". Money is USD at list prices"
+	return text + ". Money is USD at list prices, from $10 on to the cent"
 }
 
 func (r *Report) openerAnswer() answer {
@@ -171,6 +171,8 @@ func causeName(name string) string { return or(name, "all others") }
 func (c cell) Long() bool { return !c.Number && !c.Command && len(c.Text) > 40 }
 
 func text(s string) cell { return cell{Text: s} }
+
+func command(s string) cell { return cell{Text: visible(s), Command: true} }
 
 func number(n int64) cell { return cell{Text: grouped(n)} }
 

@@ -57,13 +57,13 @@ func (s *section) markdown(w io.Writer) {
 	}
 }
 
-// markdown is a cell's text. A command has no character that means anything in a
-// cell (Options.Explain), and where it has one it is shown as text.
+// markdown is a cell's text. A command is shown as one unless it has a character
+// that means something in a cell.
 func (c *cell) markdown() string {
-	if c.Command && c.Text != "" && !strings.ContainsAny(c.Text, "`|<&\\\n\r") {
-		return "`" + plain(c.Text) + "`"
+	if c.Command && c.Text != "" && !strings.ContainsAny(c.Text, "`|<&\\") {
+		return "`" + c.Text + "`"
 	}
-	return escaped(plain(c.Text))
+	return escaped(c.Text)
 }
 
 // escaped writes a text so that nothing in it is markup, a link, or the end of a

@@ -34,8 +34,8 @@ func (r *Report) tokens() section {
 
 // groups is a table of sums by name.
 func groups(title, name string, t *Table, unnamed string, show func(string) string) section {
-	s := section{Title: title, Columns: columns(name, "#Requests", "#Failed", "#Input", "#Read", "#Written", "#Output", "#Hit rate of input tokens", "#Hit rate of requests",
-		"#Paid", "#Had nothing been cached", "#Saved", "#Saved of cost", "#Opener, estimated", "#Opener of paid", "#Lost to misses", "#Unpriced")}
+	s := section{Title: title, Columns: columns(name, "#Paid", "#Saved", "#Saved of cost", "#Had nothing been cached", "#Opener, estimated", "#Opener of paid", "#Lost to misses",
+		"#Hit rate of input tokens", "#Hit rate of requests", "#Input", "#Read", "#Written", "#Output", "#Requests", "#Failed", "#Unpriced")}
 	for i := range t.Rows {
 		g := &t.Rows[i]
 		s.Rows = append(s.Rows, groupRow(cmp.Or(show(g.Name), unnamed), g))
@@ -54,12 +54,11 @@ func groups(title, name string, t *Table, unnamed string, show func(string) stri
 
 func groupRow(name string, g *Group) row {
 	return row{Cells: []cell{
-		text(name), number(g.Requests), number(g.Failed),
-		text(g.Tokens.Input.String()), text(g.Tokens.Read.String()), text(g.Tokens.Written().String()), text(g.Tokens.Output.String()),
+		text(name), paid(g.Paid, g.Priced), paid(g.Saved, g.Priced), text(percent(g.Rates.OfCost)), paid(g.Uncached, g.Priced),
+		paid(g.Prefix, g.PrefixTold), text(percent(g.Rates.PrefixOfCost)), paid(g.Lost, g.Shortfalls-g.LostUntold),
 		text(percent(g.Rates.OfInputTokens)), text(percent(g.Rates.OfRequests)),
-		paid(g.Paid, g.Priced), paid(g.Uncached, g.Priced), paid(g.Saved, g.Priced), text(percent(g.Rates.OfCost)),
-		paid(g.Prefix, g.PrefixTold), text(percent(g.Rates.PrefixOfCost)),
-		paid(g.Lost, g.Shortfalls-g.LostUntold), number(g.Unpriced),
+		text(g.Tokens.Input.String()), text(g.Tokens.Read.String()), text(g.Tokens.Written().String()), text(g.Tokens.Output.String()),
+		number(g.Requests), number(g.Failed), number(g.Unpriced),
 	}}
 }
 
@@ -91,7 +90,7 @@ func (r *Report) contributors() section {
 
 func (r *Report) causes() section {
 	s := section{
-		Title: "Why reads fell short", Columns: columns("Cause", "Owner", "Avoidable", "#Requests", "#Could have been read", "#Missed", "#Lost"),
+		Title: "Why reads fell short", Columns: columns("Cause", "#Lost", "#Missed", "#Could have been read", "#Requests", "Owner", "Avoidable"),
 		Notes: []string{"Lost is what it cost more that the missed tokens were written again or billed as plain input."},
 	}
 	for i := range r.Causes {
@@ -101,7 +100,7 @@ func (r *Report) causes() section {
 			avoidable = "avoidable"
 		}
 		s.Rows = append(s.Rows, row{Cells: []cell{
-			text(causeName(c.Name)), text(or(c.Owner, none)), text(avoidable), number(c.Requests), number(c.Expected), number(c.Missed), paid(c.Lost, c.Requests-c.LostUntold),
+			text(causeName(c.Name)), paid(c.Lost, c.Requests-c.LostUntold), number(c.Missed), number(c.Expected), number(c.Requests), text(or(c.Owner, none)), text(avoidable),
 		}})
 	}
 	bars(s.Rows, func(i int) usage.Money { return r.Causes[i].Lost })
@@ -109,7 +108,7 @@ func (r *Report) causes() section {
 }
 
 func (r *Report) sessions() section {
-	s := section{Title: "The dearest sessions", Columns: columns("Session", "Tenant", "#Requests", "#Epochs", "#Input", "#Hit rate of input tokens", "#Paid", "#Saved", "#Lost to misses", "#Avoidable", "Mostly", "More")}
+	s := section{Title: "The dearest sessions", Columns: columns("Session", "#Paid", "#Saved", "#Lost to misses", "#Avoidable", "Mostly", "#Hit rate of input tokens", "#Input", "#Requests", "#Epochs", "Tenant", "More")}
 	for i := range r.DearestSessions {
 		d := &r.DearestSessions[i]
 		mostly := none
@@ -117,8 +116,8 @@ func (r *Report) sessions() section {
 			mostly = causeName(d.Cause) + ", by the " + plain(d.Owner)
 		}
 		s.Rows = append(s.Rows, row{Cells: []cell{
-			text(plain(d.Session)), text(short(plain(d.Tenant))), number(d.Requests), number(int64(d.Epochs)), text(d.Tokens.Input.String()), text(percent(d.Rates.OfInputTokens)),
-			paid(d.Paid, d.Priced), paid(d.Group.Saved, d.Priced), paid(d.Lost, d.Shortfalls-d.LostUntold), paid(d.Avoidable, d.Shortfalls-d.LostUntold), text(mostly), {Text: d.Command, Command: true},
+			text(plain(d.Session)), paid(d.Paid, d.Priced), paid(d.Group.Saved, d.Priced), paid(d.Lost, d.Shortfalls-d.LostUntold), paid(d.Avoidable, d.Shortfalls-d.LostUntold), text(mostly),
+			text(percent(d.Rates.OfInputTokens)), text(d.Tokens.Input.String()), number(d.Requests), number(int64(d.Epochs)), text(short(plain(d.Tenant))), command(d.Command),
 		}})
 	}
 	bars(s.Rows, func(i int) usage.Money { return r.DearestSessions[i].Paid })
@@ -127,7 +126,7 @@ func (r *Report) sessions() section {
 
 func (r *Report) misses() section {
 	s := section{
-		Title: "The dearest misses", Columns: columns("Request", "Time, UTC", "Session", "Model", "Cause", "Owner", "Where", "#Could have been read", "#Missed", "#Lost", "Detail", "More"),
+		Title: "The dearest misses", Columns: columns("Cause", "#Lost", "#Missed", "#Could have been read", "Owner", "Where", "Detail", "Session", "Request", "Time, UTC", "Model", "More"),
 		Notes: []string{"Bytes are of the client's body, where what differs begins."},
 	}
 	for i := range r.DearestMisses {
@@ -138,8 +137,8 @@ func (r *Report) misses() section {
 			lost = money(usage.Money(c.Lost))
 		}
 		s.Rows = append(s.Rows, row{Cells: []cell{
-			text(plain(m.Request)), text(m.Time.UTC().Format("2006-01-02 15:04:05")), text(plain(m.Session)), text(or(m.Model, none)),
-			text(causeName(c.Name)), text(or(c.Owner, none)), text(where(c)), number(c.Expected), number(c.Missed), lost, text(detail(c)), {Text: m.Command, Command: true},
+			text(causeName(c.Name)), lost, number(c.Missed), number(c.Expected), text(or(c.Owner, none)), text(where(c)), text(detail(c)),
+			text(plain(m.Session)), text(plain(m.Request)), text(m.Time.UTC().Format("2006-01-02 15:04:05")), text(or(m.Model, none)), command(m.Command),
 		}})
 	}
 	return s

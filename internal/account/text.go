@@ -1,6 +1,7 @@
 package account
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,21 +13,25 @@ import (
 const longest = 240
 
 // plain makes a text of the log one line that cannot speak to a terminal or hide
-// anything.
+// anything, and cuts it if it is too long to be read.
 func plain(s string) string {
-	var b strings.Builder
 	n := 0
-	for _, r := range s {
+	for i := range s {
 		if n++; n > longest {
-			b.WriteRune('…')
-			break
+			return visible(s[:i]) + "…"
 		}
-		if !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) {
-			r = unicode.ReplacementChar
-		}
-		b.WriteRune(r)
 	}
-	return b.String()
+	return visible(s)
+}
+
+// visible replaces what could move a cursor, end a line or hide text.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 // or is plain s, or a word for no text.
@@ -55,18 +60,21 @@ func grouped(n int64) string {
 	return s
 }
 
-// dollars writes money with commas: "$1,234.5678".
+// toTheCent is from which amount on cents are shown and nothing below them.
+const toTheCent = 10_000_000_000_000
+
+// dollars writes money with commas: "$1,234.57", "$0.1234".
 func dollars(m usage.Money) string {
-	sign, s := "", m.String()
-	if rest, minus := strings.CutPrefix(s, "-"); minus {
-		sign, s = "-", rest
+	sign, size := "", uint64(m)
+	if m < 0 {
+		sign, size = "-", -size
 	}
-	whole, cents, _ := strings.Cut(strings.TrimPrefix(s, "$"), ".")
-	n, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil {
-		panic("BUG: money is written as " + s)
+	if size < toTheCent {
+		return m.String()
 	}
-	return sign + "$" + grouped(n) + "." + cents
+	const perCent = 10_000_000_000
+	cents := (size + perCent/2) / perCent
+	return fmt.Sprintf("%s$%s.%02d", sign, grouped(int64(cents/100)), cents%100)
 }
 
 // percent writes a share, or that there is none.
