@@ -28,7 +28,8 @@ type evidence struct {
 	findings []logsink.Finding
 	composed map[logsink.EpochRef]int // how often each epoch's opener was asked for
 	replicas []*replica
-	redis    *demoRedis // stopped; nil for one replica
+	redis    *demoRedis // nil for one replica
+	left     *demoStage // with -stay: the caller's to strike; else it is struck
 }
 
 // A sighting is one request: as its agent sent it and had it answered, as it

@@ -16,7 +16,7 @@ import (
 // TestDemoReplicas plays once and then spoils what was seen: what is promised of
 // replicas has to break by what breaks it.
 func TestDemoReplicas(t *testing.T) {
-	e, err := playThrough(t.Context(), t.TempDir(), 3, &narrator{w: io.Discard})
+	e, err := playThrough(t.Context(), t.TempDir(), 3, false, &narrator{w: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestDemoReplicasLeavesNothing(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		in := &interrupter{folder: os.Getenv("TMPDIR"), turn: turn, interrupt: cancel}
-		if _, err := (&demoFlags{replicas: 3, verbose: true}).run(ctx, in); err == nil {
+		if err := (&demoFlags{replicas: 3, verbose: true}).run(ctx, io.Discard, in); err == nil {
 			t.Errorf("interrupted at %q run = nil, want an error", turn)
 		}
 		if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {

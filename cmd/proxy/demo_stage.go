@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -26,6 +27,7 @@ type demoStage struct {
 	replicas []*replica
 	redis    *demoRedis // that the replicas share; nil for one, which has a file
 	rotation *rotation  // of the agents over the replicas; nil for one
+	page     string     // address of the first replica's page, empty for none
 }
 
 // emptyRoutePath leads to the route whose contributor gives nothing.
@@ -81,9 +83,13 @@ func (s *demoStage) writeRules(version int) error {
 	return os.WriteFile(filepath.Join(s.dir, "AGENTS.md"), []byte(b.String()), 0o600)
 }
 
-// setStage starts everything, and as many replicas of the proxy.
-func setStage(ctx context.Context, dir string, replicas int) (*demoStage, error) {
+// setStage starts everything, and as many replicas of the proxy; the first one
+// with a page if it is to stay.
+func setStage(ctx context.Context, dir string, replicas int, stay bool) (*demoStage, error) {
 	s := &demoStage{dir: dir, witness: newWitness(), replicas: newReplicas(replicas)}
+	if stay {
+		s.page = "127.0.0.1:0"
+	}
 	arrive := s.witness.arrive
 	if replicas > 1 {
 		s.rotation = newRotation(s.replicas)
@@ -130,6 +136,9 @@ func (s *demoStage) startProxies(ctx context.Context) error {
 
 func (s *demoStage) startProxy(ctx context.Context, r *replica) error {
 	o := options{config: s.configPath()}
+	if r.number == 1 {
+		o.admin = s.page
+	}
 	set, err := load(o)
 	if err != nil {
 		return err
@@ -139,7 +148,9 @@ func (s *demoStage) startProxy(ctx context.Context, r *replica) error {
 	if len(s.replicas) > 1 {
 		logger = logger.With("replica", r.number)
 	}
-	r.proxy, err = start(ctx, o, set, logger, level)
+	if r.proxy, err = start(ctx, o, set, logger, level); err == nil && r.proxy.operators != nil {
+		s.page = r.proxy.operators.Addr().String() // also after a restart
+	}
 	return err
 }
 
@@ -165,13 +176,19 @@ func (s *demoStage) strike(ctx context.Context) error {
 	return err
 }
 
-// playThrough plays through the proxy and returns what was seen.
-func playThrough(ctx context.Context, dir string, replicas int, tell *narrator) (e *evidence, err error) {
-	s, err := setStage(ctx, dir, replicas)
+// playThrough plays through the proxy and returns what was seen. If it is to stay,
+// the proxies run again afterwards.
+func playThrough(ctx context.Context, dir string, replicas int, stay bool, tell *narrator) (e *evidence, err error) {
+	s, err := setStage(ctx, dir, replicas, stay)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.strike(ctx)) }()
+	defer func() {
+		if err != nil || !stay {
+			err = errors.Join(err, s.strike(ctx))
+		}
+	}()
+	tell.open(s.page)
 	perf := &performance{name: "through " + theProxy(replicas), provider: s.provider, tell: tell, during: s.duringTurn}
 	perf.before = func(ctx context.Context, turn int) error { return s.beforeTurn(ctx, turn, perf) }
 	err = perf.cast(func(r *role, cfg *agent.Config) {
@@ -189,7 +206,11 @@ func playThrough(ctx context.Context, dir string, replicas int, tell *narrator) 
 	if err != nil {
 		return nil, err
 	}
-	return s.gather(ctx, perf)
+	if e, err = s.gather(ctx, perf); err != nil || !stay {
+		return e, err
+	}
+	e.left = s
+	return e, s.startProxies(ctx)
 }
 
 // theProxy says through what agents send.
@@ -230,4 +251,10 @@ func (s *demoStage) duringTurn(ctx context.Context, turn int) error {
 		failed = errors.Join(failed, r.proxy.reload())
 	}
 	return failed
+}
+
+// stay keeps everything open until ctx ends.
+func (s *demoStage) stay(ctx context.Context, w io.Writer) {
+	fmt.Fprintf(w, "\nthe page stays at http://%s/ and takes what goes through %s, until Ctrl-C\n", s.page, s.url())
+	<-ctx.Done()
 }

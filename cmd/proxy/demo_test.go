@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -16,25 +18,75 @@ import (
 
 	"github.com/seed-9236c7ca/preface/bench/agent"
 	"github.com/seed-9236c7ca/preface/bench/provider"
+	"github.com/seed-9236c7ca/preface/internal/account"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
 // TestDemo plays once and then spoils what was seen, one thing at a time: each
 // promise has to break by what breaks it.
 func TestDemo(t *testing.T) {
-	r, seen, err := playDemo(t.Context(), t.TempDir(), 1, &narrator{w: io.Discard})
+	var told bytes.Buffer
+	r, seen, err := playDemo(t.Context(), t.TempDir(), 1, true, &narrator{w: &told})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Run("Stays", func(t *testing.T) { testStays(t, seen.left, told.String()) })
+	t.Run("Report", func(t *testing.T) { testDemoReport(t, seen) })
+	if err := seen.left.strike(t.Context()); err != nil {
+		t.Error(err)
+	}
 	t.Run("Result", func(t *testing.T) { testDemoResult(t, r) })
 	t.Run("Spoiled", func(t *testing.T) { testSpoiled(t, seen) })
+}
+
+// testDemoReport: "proxy report" sums what the demo prints.
+func testDemoReport(t *testing.T, e *evidence) {
+	f := reportFlags{options: options{log: e.left.logPath()}}
+	r, err := f.read(t.Context(), account.Options{Since: time.Now().Add(-time.Hour), Until: time.Now()}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := e.account()
+	if g := r.Total; g.Paid != a.Paid || g.Uncached != a.Uncached || g.Prefix != a.Prefix || g.Paid == 0 || len(r.Causes) != len(a.Causes) || g.Unpriced != int64(a.Unpriced) {
+		t.Errorf("a report has %+v and %d causes, the demo %+v", g.Sums, len(r.Causes), a)
+	}
+	if len(r.Prefixes.Rows) != 6 || len(r.Contributors) != 3 || r.Sessions != 5 {
+		t.Errorf("a report has %d prefixes, %d contributors, %d sessions; want 5 and none, 3, 5", len(r.Prefixes.Rows), len(r.Contributors), r.Sessions)
+	}
+}
+
+// testStays asks the page that was told of before the play.
+func testStays(t *testing.T, s *demoStage, told string) {
+	if want := "the page of the proxy: http://" + s.page + "/\n"; told != want {
+		t.Errorf("before the play it told %q, want %q", told, want)
+	}
+	for _, url := range []string{"http://" + s.page + "/sessions", s.url()} {
+		a, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(a.Body)
+		if err = errors.Join(err, a.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if url != s.url() && (a.StatusCode != 200 || bytes.Count(b, []byte(sharedSession)) < 2) {
+			t.Errorf("the page is %d and does not list the sessions of that name:\n%s", a.StatusCode, b)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var b bytes.Buffer
+	s.stay(ctx, &b)
+	if want := "\nthe page stays at http://" + s.page + "/ and takes what goes through " + s.url() + ", until Ctrl-C\n"; b.String() != want {
+		t.Errorf("it says %q, want %q", b.String(), want)
+	}
 }
 
 func TestDemoLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (&demoFlags{replicas: 1}).run(ctx, io.Discard); err == nil {
+	if err := (&demoFlags{replicas: 1, stay: true}).run(ctx, io.Discard, io.Discard); err == nil {
 		t.Error("run after the end = nil, want an error")
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
