@@ -259,14 +259,15 @@ func TestOpenRequestsAreBounded(t *testing.T) {
 }
 
 // A session that is resumed while the log is walked through moves to its
-// beginning, which the walk has behind it.
+// beginning, which the walk has behind it. Those that are in use and were read
+// are not read again.
 func TestResumedDuringTheWalk(t *testing.T) {
 	s := newSample(t)
 	now := time.Now()
 	for i := range 3 {
 		name := fmt.Sprintf("s-%d", i)
 		s.freeze(key(name), 1, "one", now.Add(time.Duration(i-10)*time.Minute))
-		s.put(made{session: name, ago: sampleEnd.Sub(now.Add(time.Duration(i-9) * time.Minute))})
+		s.put(made{session: name, ago: sampleEnd.Sub(now)})
 	}
 	s.write()
 	s.reader = &resuming{s.reader, func() { s.freeze(key("s-0"), 2, "two", now) }}
