@@ -195,8 +195,8 @@ func (a *accountant) count(ans *answer) {
 
 // price fills in the cost, or why there is none.
 func (a *accountant) price(ans *answer) {
-	if ans.resp.Status/100 != 2 {
-		return // providers charge nothing for an error
+	if ans.resp.Status/100 != 2 || ans.req.Class == classCount {
+		return // providers charge nothing for an error, nor for counting
 	}
 	rate, ok := ans.prices.Find(ans.query)
 	if !ok {

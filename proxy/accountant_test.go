@@ -166,6 +166,27 @@ func TestUnpricedModel(t *testing.T) {
 	}
 }
 
+// TestUncharged: an error and a count of tokens cost nothing, so they are neither
+// priced nor counted as without a price.
+func TestUncharged(t *testing.T) {
+	b := newBench(t, priced)
+	talk := talks()["anthropic"]
+	b.try(talk.path, talk.body(1, false), "x-session-id", "s", "x-provider-fault", "status=529")
+	b.post(talk.path, talk.body(1, false), "x-session-id", "s")
+	if r := b.post("/v1/messages/count_tokens", talk.body(1, false), "x-session-id", "s"); r.StatusCode != 200 {
+		t.Fatalf("counting: status %d", r.StatusCode)
+	}
+	resps := b.responses()
+	if len(resps) != 3 || resps[1].Cost == nil {
+		t.Fatalf("%d response records, want 3, the second priced", len(resps))
+	}
+	for _, i := range []int{0, 2} {
+		if r := resps[i]; r.Cost != nil || r.Unpriced != "" || r.Cause != nil {
+			t.Errorf("answer %d (status %d) has cost %+v, unpriced %q, cause %+v, want none of them", i, r.Status, r.Cost, r.Unpriced, r.Cause)
+		}
+	}
+}
+
 // TestAccountOff: without it a record has neither.
 func TestAccountOff(t *testing.T) {
 	b := newBench(t, priced, func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) { s.Config.Usage.Account = Off })
@@ -210,6 +231,10 @@ func TestReadBody(t *testing.T) {
 		if !json.Valid(bodies[i]) {
 			t.Errorf("message %d is %s", i, bodies[i])
 		}
+	}
+	chained := `{"model":"gpt-6-sol","previous_response_id":"resp_1","input":"go on"}`
+	if r, _, err := ReadBody("openai-responses", []byte(chained)); err != nil || !r.Continues {
+		t.Errorf("ReadBody(%s) = %+v, %v, want one that continues", chained, r, err)
 	}
 	for name, bad := range map[string]string{"anthropic": `{"messages":1}`, "openai-chat": `{`, "no dialect": `{}`} {
 		if _, _, err := ReadBody(name, []byte(bad)); err == nil {

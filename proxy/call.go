@@ -52,7 +52,8 @@ func callOf(f *dialect.Request, points [3]lineage.Point) *explain.Request {
 		Tools:      explain.Section{Digest: explain.Digest(points[1])},
 		Parameters: explain.Section{Digest: explain.Digest(points[2])},
 		Model:      string(f.Model), Key: string(f.Outline.CacheKey), WantsUsage: f.WantsUsage,
-		Messages: make([]explain.Message, len(f.Outline.Messages)),
+		Continues: f.Never == dialect.NeverContinuation || f.Never == dialect.NeverConversation,
+		Messages:  make([]explain.Message, len(f.Outline.Messages)),
 	}
 	for i, m := range f.Outline.Messages {
 		r.Messages[i] = explain.Message{
@@ -98,7 +99,6 @@ func (x *exchange) outlined(r *logsink.Request) {
 		x.sent.lifetime = cmp.Or(m.TTL, x.sent.lifetime)
 	}
 	call.Epoch = r.Epoch
-	call.Continues = x.facts.Never == dialect.NeverContinuation || x.facts.Never == dialect.NeverConversation
 	call.ID, call.Dialect, call.Host, call.Account = r.ID, r.Dialect, x.route.upstream.base.Host, x.account()
 	call.Betas = string(x.head.get("anthropic-beta"))
 	if call.Betas == "" {

@@ -88,11 +88,14 @@ func (x *exchange) put(rec logsink.Record, blobs ...logsink.Blob) error {
 	return nil
 }
 
+// classCount is the class of requests that count tokens and are no model calls.
+const classCount = "count"
+
 // class tells requests apart in the log.
 func (x *exchange) class() string {
 	switch {
 	case x.endpoint == dialect.Count:
-		return "count"
+		return classCount
 	case x.endpoint == dialect.Compact:
 		return "compact"
 	case x.plan.why == whySide:

@@ -1,6 +1,8 @@
 package telemetry
 
 import (
+	"sync"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/seed-9236c7ca/preface/proxy/usage"
@@ -9,6 +11,8 @@ import (
 // Accounts are the metrics of what answers cost and why their cache reads fell
 // short. Labels are names of ours and of dialects, so there are few of them.
 type Accounts struct {
+	costs sync.Map // dialect → *costCounters: looked up once, since each answer has a cost
+
 	cost, unpriced, shortfalls, missed, lost, alarms *prometheus.CounterVec
 }
 
@@ -27,10 +31,19 @@ func newAccounts(reg *prometheus.Registry) *Accounts {
 
 // Cost counts a priced answer.
 func (a *Accounts) Cost(dialect string, paid, uncached, prefix usage.Money) {
-	a.cost.WithLabelValues(dialect, "paid").Add(paid.USD())
-	a.cost.WithLabelValues(dialect, "uncached").Add(uncached.USD())
-	a.cost.WithLabelValues(dialect, "prefix").Add(prefix.USD())
+	to, ok := a.costs.Load(dialect)
+	if !ok {
+		to, _ = a.costs.LoadOrStore(dialect, &costCounters{
+			a.cost.WithLabelValues(dialect, "paid"), a.cost.WithLabelValues(dialect, "uncached"), a.cost.WithLabelValues(dialect, "prefix"),
+		})
+	}
+	c := to.(*costCounters)
+	c.paid.Add(paid.USD())
+	c.uncached.Add(uncached.USD())
+	c.prefix.Add(prefix.USD())
 }
+
+type costCounters struct{ paid, uncached, prefix prometheus.Counter }
 
 // Unpriced counts an answer without a price.
 func (a *Accounts) Unpriced(dialect, reason string) {

@@ -224,8 +224,8 @@ func (r Rate) Lost(q Query, u Usage, missed int64) Money {
 	}
 	instead := input
 	for class := write5m; class < classCount; class++ {
-		if n[class] > 0 && n[class] >= n[instead] || instead == input && n[class] > 0 {
-			instead = class
+		if n[class] > 0 && (instead == input || n[class] > n[instead]) {
+			instead = class // of several lifetimes, that of which most was written
 		}
 	}
 	return Money(missed) * (r.price[instead] - r.price[read])
