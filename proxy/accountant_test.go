@@ -242,3 +242,28 @@ func TestReadBody(t *testing.T) {
 		}
 	}
 }
+
+// TestI6_CausesStayApart: what is said of one tenant's miss neither rests on
+// another's requests nor names one, though both have the same session's name and
+// say the same.
+func TestI6_CausesStayApart(t *testing.T) {
+	b := newBench(t, priced)
+	talk := talks()["anthropic"]
+	for _, key := range []string{"sk-ant-one", "sk-ant-two"} {
+		for turn := 1; turn <= 2; turn++ {
+			b.post(talk.path, talk.body(turn, false), "x-session-id", "s", "x-api-key", key)
+		}
+	}
+	resps := b.responses()
+	for i, r := range resps {
+		if first := i%2 == 0; first != (r.Cause != nil) {
+			t.Errorf("answer %d of its tenant has the cause %+v", i%2+1, r.Cause)
+		}
+		if c := r.Cause; c != nil && (c.Name != explain.Cold || c.Against != "" || c.Missed != 0) {
+			t.Errorf("the first answer of a tenant is explained by another's request: %+v", c)
+		}
+	}
+	if resps[0].Tenant == resps[2].Tenant {
+		t.Fatal("both callers are one tenant; this shows nothing")
+	}
+}
