@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/prefixstore/contrib"
 	"github.com/seed-9236c7ca/preface/proxy"
 )
@@ -30,7 +31,7 @@ func check(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	}
 	c := &checker{w: stdout, settings: s, session: m, warned: map[string]bool{}}
 	c.run(ctx)
-	fmt.Fprintf(stdout, "check: %s, %s\n", plural(c.errors, "error"), plural(len(c.warned), "warning"))
+	fmt.Fprintf(stdout, "check: %s, %s\n", legible.Plural(c.errors, "error"), legible.Plural(len(c.warned), "warning"))
 	if c.errors > 0 || *strict && len(c.warned) > 0 {
 		return quietError{}
 	}
@@ -48,7 +49,7 @@ type checker struct {
 }
 
 func (c *checker) run(ctx context.Context) {
-	fmt.Fprintf(c.w, "configuration %s, log %s\n", short(c.hash), c.written(c.Log.Path))
+	fmt.Fprintf(c.w, "configuration %s, log %s\n", legible.Short(c.hash), c.written(c.Log.Path))
 	if len(c.Contributors) == 0 {
 		c.warn("there are no contributors: requests pass without a prefix")
 	}
@@ -114,7 +115,7 @@ func (c *checker) describe(p *composition) {
 	if p.Prefix == "" {
 		fmt.Fprintf(c.w, "  %s: bare; empty\n", p.Dialect)
 	} else {
-		fmt.Fprintf(c.w, "  %s: prefix %s, %s, %s\n", p.Dialect, short(p.Prefix), plural(len(p.Messages), "message"), size(p.textBytes()))
+		fmt.Fprintf(c.w, "  %s: prefix %s, %s, %s\n", p.Dialect, legible.Short(p.Prefix), legible.Plural(len(p.Messages), "message"), size(p.textBytes()))
 	}
 	var who strings.Builder
 	for _, con := range p.Contributors {

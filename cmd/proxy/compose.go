@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/prefixstore/contrib"
 	"github.com/seed-9236c7ca/preface/proxy"
@@ -118,7 +119,7 @@ func printText(w io.Writer, p *composition) error {
 		_, err := fmt.Fprintf(w, "route %s: bare; empty\n", p.Route)
 		return err
 	}
-	fmt.Fprintf(w, "route %s: %s, %s, %s\n", p.Route, p.Prefix, plural(len(p.Messages), "message"), size(p.textBytes()))
+	fmt.Fprintf(w, "route %s: %s, %s, %s\n", p.Route, p.Prefix, legible.Plural(len(p.Messages), "message"), size(p.textBytes()))
 	for i, c := range p.result.Contributions {
 		for _, m := range p.result.From(i) {
 			fmt.Fprintf(w, "\n--- %s, from %s\n%s\n", m.Role, c.Name, strings.TrimSuffix(m.Text, "\n"))

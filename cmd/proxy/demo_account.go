@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/proxy/usage"
 )
@@ -82,7 +83,7 @@ func (a *demoAccount) print(w io.Writer) {
 	t = section(w, "Why cache reads fell short", 0)
 	fmt.Fprintln(t, "  CAUSE\tWHOSE\tANSWERS\tTOKENS NOT READ\tUSD LOST")
 	for _, c := range a.Causes {
-		fmt.Fprintf(t, "  %s\t%s\t%d\t%s\t%v\n", c.Name, c.Owner, c.Count, grouped(c.Missed), c.Lost)
+		fmt.Fprintf(t, "  %s\t%s\t%d\t%s\t%v\n", c.Name, c.Owner, c.Count, legible.Grouped(c.Missed), c.Lost)
 	}
 	_ = t.Flush()
 }

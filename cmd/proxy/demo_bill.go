@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-9236c7ca/preface/bench/agent"
 	"github.com/seed-9236c7ca/preface/bench/provider"
+	"github.com/seed-9236c7ca/preface/internal/legible"
 )
 
 // A bill is what a player's requests used and cost.
@@ -94,5 +95,5 @@ func (p *player) refused() *refused {
 // String shows a bill in a line.
 func (b bill) String() string {
 	t := b.Tokens
-	return fmt.Sprintf("%-11s %s tokens in, %s read, %s written", plural(b.Requests, "request")+",", grouped(t.Input()), grouped(t.CacheRead), grouped(t.Written()))
+	return fmt.Sprintf("%-11s %s tokens in, %s read, %s written", legible.Plural(b.Requests, "request")+",", legible.Grouped(t.Input()), legible.Grouped(t.CacheRead), legible.Grouped(t.Written()))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-9236c7ca/preface/bench/agent"
 	"github.com/seed-9236c7ca/preface/bench/provider"
+	"github.com/seed-9236c7ca/preface/internal/legible"
 )
 
 // demoTurns is how many prompts each agent's user has.
@@ -240,7 +241,7 @@ func (p *player) given() string {
 	if h.Get("X-Preface-Prefix") == "" {
 		return ""
 	}
-	return fmt.Sprintf("; epoch %s, %s", h.Get("X-Preface-Epoch"), short(h.Get("X-Preface-Prefix")))
+	return fmt.Sprintf("; epoch %s, %s", h.Get("X-Preface-Epoch"), legible.Short(h.Get("X-Preface-Prefix")))
 }
 
 // move has all agents send elsewhere from now on.

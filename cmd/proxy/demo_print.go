@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/seed-9236c7ca/preface/internal/legible"
 )
 
 // print writes the result for people. The last line is the verdict.
@@ -57,14 +58,14 @@ func (e *demoEpoch) given() string {
 	if e.Prefix == "" {
 		return "none"
 	}
-	return short(e.Prefix)
+	return legible.Short(e.Prefix)
 }
 
 func (e *demoEpoch) size() string {
 	if e.Prefix == "" {
 		return "-"
 	}
-	return grouped(int64(e.Bytes)) + " B"
+	return legible.Grouped(int64(e.Bytes)) + " B"
 }
 
 // origin says in words where an epoch's prefix comes from.
@@ -111,8 +112,8 @@ func costLine(w io.Writer, name string, c *demoCost) {
 	if c.Volatile.Refused != nil {
 		volatile, times = "refused", "-"
 	}
-	fmt.Fprintf(w, "  %s\t%d\t%s\t%s %s\t%s\t%.4f\t%.4f\t%.3f\t%s\t%s\t\n", name, c.Preface.Requests, grouped(t.Input()), grouped(t.CacheRead), share,
-		grouped(t.Written()), c.Direct.USD, c.Preface.USD, c.Ratio, volatile, times)
+	fmt.Fprintf(w, "  %s\t%d\t%s\t%s %s\t%s\t%.4f\t%.4f\t%.3f\t%s\t%s\t\n", name, c.Preface.Requests, legible.Grouped(t.Input()), legible.Grouped(t.CacheRead), share,
+		legible.Grouped(t.Written()), c.Direct.USD, c.Preface.USD, c.Ratio, volatile, times)
 }
 
 // printRefusals tells why sessions with a volatile opener came to nothing.
@@ -128,7 +129,7 @@ func (r *demoResult) printRefusals(w io.Writer) {
 		return
 	}
 	why, _, _ := strings.Cut(no.Message, " Remove ")
-	fmt.Fprintf(w, "  refused   %s came no further than turn %d: status %d,\n            %s\n", strings.Join(names, " and "), no.Turn, no.Status, visible(why))
+	fmt.Fprintf(w, "  refused   %s came no further than turn %d: status %d,\n            %s\n", strings.Join(names, " and "), no.Turn, no.Status, legible.Visible(why))
 }
 
 func (r *demoResult) printBursts(w io.Writer) {
@@ -148,7 +149,7 @@ func (r *demoResult) printBursts(w io.Writer) {
 
 func burstLine(w io.Writer, what string, b bill, ratio float64) {
 	t := b.Tokens
-	fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t%s\t%.4f\t%.3f\t\n", what, b.Requests, grouped(t.Input()), grouped(t.CacheRead), grouped(t.Written()), b.USD, ratio)
+	fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t%s\t%.4f\t%.3f\t\n", what, b.Requests, legible.Grouped(t.Input()), legible.Grouped(t.CacheRead), legible.Grouped(t.Written()), b.USD, ratio)
 }
 
 func (r *demoResult) printPromises(w io.Writer) {
@@ -168,7 +169,7 @@ func (r *demoResult) printPromises(w io.Writer) {
 				fmt.Fprintf(w, "broken %s: and %d more\n", p.ID, len(p.Broken)-i)
 				break
 			}
-			fmt.Fprintf(w, "broken %s: %s\n", p.ID, visible(b))
+			fmt.Fprintf(w, "broken %s: %s\n", p.ID, legible.Visible(b))
 		}
 	}
 	fmt.Fprintln(w, verdict(r.Verify))
@@ -189,13 +190,4 @@ func (r *demoResult) verdict() string {
 		}
 	}
 	return "broken: " + strings.Join(broken, ", ")
-}
-
-// grouped writes a number with commas.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed-9236c7ca/preface/internal/legible"
+)
 
 // A demoPromise is one promise and what the demo found of it.
 type demoPromise struct {
@@ -47,5 +51,5 @@ func judgeAgents(e *evidence, p *demoPromise) {
 			p.breaks("%s stopped in turn %d: %v", pl.name, pl.turns, pl.failed)
 		}
 	}
-	p.Looked = fmt.Sprintf("%s had %d turns each and %s answered", plural(len(e.players), "agent"), demoTurns, plural(len(e.calls), "request"))
+	p.Looked = fmt.Sprintf("%s had %d turns each and %s answered", legible.Plural(len(e.players), "agent"), demoTurns, legible.Plural(len(e.calls), "request"))
 }

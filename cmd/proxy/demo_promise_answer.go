@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-9236c7ca/preface/bench/agent"
 	"github.com/seed-9236c7ca/preface/bench/provider"
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -35,7 +36,7 @@ func judgeNoLeak(e *evidence, p *demoPromise) {
 	for k := range owner {
 		tenants[k.Tenant] = true
 	}
-	p.Looked = fmt.Sprintf("%s of %s, two of the same name, never met", plural(len(owner), "session"), plural(len(tenants), "tenant"))
+	p.Looked = fmt.Sprintf("%s of %s, two of the same name, never met", legible.Plural(len(owner), "session"), legible.Plural(len(tenants), "tenant"))
 }
 
 // judgeAnswers: the agent got the status and the bytes that the provider sent,
@@ -62,7 +63,7 @@ func judgeAnswers(e *evidence, p *demoPromise) {
 			p.breaks("%s ended as %q in the log, for its agent with %v", c.ID, c.response.End, c.Err)
 		}
 	}
-	p.Looked = fmt.Sprintf("%s passed on byte for byte, less %s that nobody had asked for", plural(len(e.calls), "answer"), plural(hidden, "usage chunk"))
+	p.Looked = fmt.Sprintf("%s passed on byte for byte, less %s that nobody had asked for", legible.Plural(len(e.calls), "answer"), legible.Plural(hidden, "usage chunk"))
 }
 
 // changedHeaders names the headers that the provider sent and the agent got
@@ -111,7 +112,7 @@ func judgeOneSend(e *evidence, p *demoPromise) {
 	for _, x := range e.strange {
 		p.breaks("%s %s arrived, which no agent sent", x.Method, x.Path)
 	}
-	p.Looked = fmt.Sprintf("%s sent, each arrived once", plural(len(e.calls), "request"))
+	p.Looked = fmt.Sprintf("%s sent, each arrived once", legible.Plural(len(e.calls), "request"))
 }
 
 // judgeNumbers: the usage that was recorded is what the provider counted, class
@@ -137,7 +138,7 @@ func judgeNumbers(e *evidence, p *demoPromise) {
 	if _, all := e.provider.Totals(); all.Tokens != sum {
 		p.breaks("the requests come to %+v tokens, the provider has charged %+v", sum, all.Tokens)
 	}
-	p.Looked = fmt.Sprintf("%s tokens recorded as the provider charged them", grouped(sum.Input()+sum.Output))
+	p.Looked = fmt.Sprintf("%s tokens recorded as the provider charged them", legible.Grouped(sum.Input()+sum.Output))
 }
 
 // A tokenCount is usage as any provider tells it: OpenAI does not tell how long
@@ -195,7 +196,7 @@ func judgeNoSecret(e *evidence, p *demoPromise) {
 			look(fmt.Sprintf("anchor %d of %s", a.Epoch, k.Session), logsink.Record{Anchor: a}.AppendJSON(nil))
 		}
 	}
-	p.Looked = fmt.Sprintf("%s in none of %s, %s and the proxy's messages", plural(len(keys), "API key"), plural(len(e.records), "record"), plural(len(e.blobs), "blob"))
+	p.Looked = fmt.Sprintf("%s in none of %s, %s and the proxy's messages", legible.Plural(len(keys), "API key"), legible.Plural(len(e.records), "record"), legible.Plural(len(e.blobs), "blob"))
 }
 
 // judgeAbsence: where nothing is composed, nothing is there: the anchor is bare,
@@ -224,5 +225,5 @@ func judgeAbsence(e *evidence, p *demoPromise) {
 	if n == 0 {
 		p.breaks("no session had an empty opener")
 	}
-	p.Looked = fmt.Sprintf("%s of a session without an opener arrived as sent", plural(n, "request"))
+	p.Looked = fmt.Sprintf("%s of a session without an opener arrived as sent", legible.Plural(n, "request"))
 }

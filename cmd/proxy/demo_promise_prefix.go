@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -19,7 +20,7 @@ func judgeLogged(e *evidence, p *demoPromise) {
 	if e.logged == 0 {
 		p.breaks("no request arrived with a prefix")
 	}
-	p.Looked = fmt.Sprintf("%s arrived with a prefix whose anchor was in the log by then", plural(e.logged, "request"))
+	p.Looked = fmt.Sprintf("%s arrived with a prefix whose anchor was in the log by then", legible.Plural(e.logged, "request"))
 }
 
 // judgeFrozen: epochs began where they had to and nowhere else; in each, what is
@@ -49,7 +50,7 @@ func judgeFrozen(e *evidence, p *demoPromise) {
 		}
 		judgeSame(e, c, first[at], p)
 	}
-	p.Looked = fmt.Sprintf("%s in %s of %s carry the same bytes in the same place", plural(carried, "request"), plural(len(first), "epoch"), plural(len(e.sessions), "session"))
+	p.Looked = fmt.Sprintf("%s in %s of %s carry the same bytes in the same place", legible.Plural(carried, "request"), legible.Plural(len(first), "epoch"), legible.Plural(len(e.sessions), "session"))
 }
 
 // mustCarry reports whether a class of request has the prefix where the session
@@ -60,7 +61,7 @@ func mustCarry(class string) bool { return class == "turn" || class == "count" }
 // a reload nor a restart begins one.
 func judgeEpochs(pl *player, got []*logsink.Anchor, p *demoPromise) {
 	if len(got) != len(pl.epochs) {
-		p.breaks("%s has %s, want %d", pl.name, plural(len(got), "epoch"), len(pl.epochs))
+		p.breaks("%s has %s, want %d", pl.name, legible.Plural(len(got), "epoch"), len(pl.epochs))
 		return
 	}
 	for i, want := range pl.epochs {
@@ -69,7 +70,7 @@ func judgeEpochs(pl *player, got []*logsink.Anchor, p *demoPromise) {
 			p.breaks("%s, epoch %d is %s", pl.name, i+1, decision(a.Decision, a.Why, a.Prefix))
 		}
 		if i > 0 && (a.Prefix == got[i-1].Prefix) != want.same {
-			p.breaks("%s, epoch %d has prefix %s, the epoch before %s: the same must be %v", pl.name, i+1, short(a.Prefix), short(got[i-1].Prefix), want.same)
+			p.breaks("%s, epoch %d has prefix %s, the epoch before %s: the same must be %v", pl.name, i+1, legible.Short(a.Prefix), legible.Short(got[i-1].Prefix), want.same)
 		}
 	}
 }
@@ -106,7 +107,7 @@ func judgeInsertOnly(e *evidence, p *demoPromise) {
 			p.breaks("%s: %d bytes are left without what was inserted, other than the %d that the agent sent", c.ID, len(got), len(c.Body))
 		}
 	}
-	p.Looked = fmt.Sprintf("%s bytes of agents arrived bit for bit, with nothing but insertions", grouped(int64(size)))
+	p.Looked = fmt.Sprintf("%s bytes of agents arrived bit for bit, with nothing but insertions", legible.Grouped(int64(size)))
 }
 
 // without takes the inserted ranges out of a body.
@@ -149,7 +150,7 @@ func judgeReconstructable(e *evidence, p *demoPromise) {
 			p.breaks("%s cannot be made from what the agent sent and the anchor", c.ID)
 		}
 	}
-	p.Looked = fmt.Sprintf("%s made again from the agents' bytes and the log, digests equal", plural(rebuilt, "request"))
+	p.Looked = fmt.Sprintf("%s made again from the agents' bytes and the log, digests equal", legible.Plural(rebuilt, "request"))
 }
 
 // rebuild reports whether the agent's body with the anchor's bytes at the
@@ -197,7 +198,7 @@ func judgeOneWinner(e *evidence, p *demoPromise) {
 	if raced == 0 {
 		p.breaks("no first requests raced")
 	}
-	p.Looked = fmt.Sprintf("%s froze %s, though in %d the first requests raced", plural(len(e.sessions), "session"), plural(anchors, "epoch"), raced)
+	p.Looked = fmt.Sprintf("%s froze %s, though in %d the first requests raced", legible.Plural(len(e.sessions), "session"), legible.Plural(anchors, "epoch"), raced)
 }
 
 // first reports whether the request is the first turn or title of its agent.

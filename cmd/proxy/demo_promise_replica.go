@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -44,7 +45,7 @@ func judgeReplicas(e *evidence, p *demoPromise) {
 			judgeVisits(e, pl, at[pl], p)
 		}
 	}
-	p.Looked = fmt.Sprintf("%s in %s carry the same bytes, whichever of %d replicas answered, before its restart and after", plural(carried, "request"), plural(len(first), "epoch"), len(e.replicas))
+	p.Looked = fmt.Sprintf("%s in %s carry the same bytes, whichever of %d replicas answered, before its restart and after", legible.Plural(carried, "request"), legible.Plural(len(first), "epoch"), len(e.replicas))
 }
 
 // judgeVisits: a session whose requests are not at all replicas, or at none that
@@ -98,13 +99,13 @@ func judgeCompositions(e *evidence, p *demoPromise) {
 			}
 		}
 		if anchors != 1 {
-			p.breaks("epoch %d of session %s was composed, and has %s", epoch.Epoch, epoch.Session, plural(anchors, "anchor"))
+			p.breaks("epoch %d of session %s was composed, and has %s", epoch.Epoch, epoch.Session, legible.Plural(anchors, "anchor"))
 		}
 	}
 	if len(e.composed) == 0 {
 		p.breaks("nothing was composed")
 	}
-	p.Looked = fmt.Sprintf("%s composed, each %s at most, and each has one anchor", plural(len(e.composed), "epoch"), plural(most, "time"))
+	p.Looked = fmt.Sprintf("%s composed, each %s at most, and each has one anchor", legible.Plural(len(e.composed), "epoch"), legible.Plural(most, "time"))
 }
 
 // judgeRolling: no request failed while replicas were restarted one after the
@@ -125,7 +126,7 @@ func judgeRolling(e *evidence, p *demoPromise) {
 		}
 	}
 	if drained == 0 || meanwhile == 0 {
-		p.breaks("%s under way at replicas that were drained, %d went on elsewhere: there must be some of both", plural(drained, "request"), meanwhile)
+		p.breaks("%s under way at replicas that were drained, %d went on elsewhere: there must be some of both", legible.Plural(drained, "request"), meanwhile)
 	}
-	p.Looked = fmt.Sprintf("%d replicas restarted, %s ended in their drains and %d elsewhere meanwhile, %d failed", len(e.replicas), plural(drained, "answer"), meanwhile, failed)
+	p.Looked = fmt.Sprintf("%d replicas restarted, %s ended in their drains and %d elsewhere meanwhile, %d failed", len(e.replicas), legible.Plural(drained, "answer"), meanwhile, failed)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-9236c7ca/preface/bench/agent"
 	"github.com/seed-9236c7ca/preface/bench/provider"
 	"github.com/seed-9236c7ca/preface/internal/account"
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -324,8 +325,8 @@ func TestWithoutUsage(t *testing.T) {
 
 func TestGrouped(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := grouped(n); got != want {
-			t.Errorf("grouped(%d) = %q, want %q", n, got, want)
+		if got := legible.Grouped(n); got != want {
+			t.Errorf("legible.Grouped(%d) = %q, want %q", n, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -31,7 +32,7 @@ func drift(a, b []logsink.Message) []string {
 	}
 	if len(out) > maxDrift {
 		more := len(out) - maxDrift
-		out = append(out[:maxDrift], "… and "+plural(more, "line")+" more")
+		out = append(out[:maxDrift], "… and "+legible.Plural(more, "line")+" more")
 	}
 	return out
 }
@@ -41,7 +42,7 @@ func linesOf(ms []logsink.Message) []string {
 	var lines []string
 	for _, m := range ms {
 		lines = append(lines, "["+m.Role+"]")
-		lines = append(lines, strings.Split(visible(m.Text), "\n")...)
+		lines = append(lines, strings.Split(legible.Visible(m.Text), "\n")...)
 	}
 	return lines
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/proxy"
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
 	explaining "github.com/seed-9236c7ca/preface/proxy/explain"
@@ -201,4 +202,6 @@ func excerpt(body []byte, at int) (text string, before int) {
 }
 
 // oneLine is visible without line ends and tabs.
-func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\t", " ").Replace(visible(s)) }
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(legible.Visible(s))
+}

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -137,7 +138,7 @@ func (c *causes) end(s logsink.SessionInfo) error {
 		return err
 	}
 	line := fmt.Sprintf("session %s: %s answered, %d with a cause, %s missed, %s lost, %s of it avoidable", shown(s.Session),
-		plural(c.answered, "request"), c.explained, plural(int(c.missed), "token"), topMoney(c.lost), topMoney(c.wasted))
+		legible.Plural(c.answered, "request"), c.explained, legible.Plural(int(c.missed), "token"), topMoney(c.lost), topMoney(c.wasted))
 	if c.unread > 0 {
 		line += fmt.Sprintf("; %d did not report what was read", c.unread)
 	}

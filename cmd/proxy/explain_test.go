@@ -66,7 +66,7 @@ func TestExplainSession(t *testing.T) {
 		{"TIME", "CAUSE", "OWNER", "MISSED", "LOST", "DETAIL"},
 		{"#2 req_1", "system_changed", "client", " 9000 ", "$0.0517 avoidable", "a nonce (byte 129)"},
 		{"#3 req_2", "expired", " 4000 ", " 1000 ", "$0.0057 ", "from start to start; the provider says unavailable"},
-		{"session s-1: 4 requests answered, 2 with a cause, 10000 tokens missed, $0.0575 lost, $0.0517 of it avoidable; 1 did not report what was read"},
+		{"session s-1: 4 requests answered, 2 with a cause, 10,000 tokens missed, $0.0575 lost, $0.0517 of it avoidable; 1 did not report what was read"},
 	} {
 		for _, w := range words {
 			if !strings.Contains(lines[i], w) {

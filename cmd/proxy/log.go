@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -87,7 +88,7 @@ func (f *logFlags) ls(ctx context.Context, r logsink.Reader, stdout io.Writer) e
 		if f.json {
 			return printJSON(stdout, t)
 		}
-		_, err = fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", shown(s.Session), short(s.Tenant), s.Epochs, t.Threads, t.Headers, t.Requests, t.Incomplete, stamp(s.LastTime), decision(s.Decision, s.Why, s.Prefix))
+		_, err = fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", shown(s.Session), legible.Short(s.Tenant), s.Epochs, t.Threads, t.Headers, t.Requests, t.Incomplete, stamp(s.LastTime), decision(s.Decision, s.Why, s.Prefix))
 		return err
 	})
 	if err != nil {

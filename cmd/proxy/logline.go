@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -53,7 +54,7 @@ func (p *recordPrinter) line(r logsink.Record) string {
 func anchorWords(a *logsink.Anchor) []string {
 	words := []string{a.Reason, decision(a.Decision, a.Why, a.Prefix)}
 	if a.Injects() {
-		words = append(words, plural(len(a.Messages), "message"))
+		words = append(words, legible.Plural(len(a.Messages), "message"))
 	}
 	return append(words, "route "+shown(a.Route))
 }
@@ -72,7 +73,7 @@ func headerWords(h *logsink.Header) []string {
 func requestWords(q *logsink.Request) []string {
 	words := []string{
 		q.ID, fmt.Sprintf("thread %s #%d", shown(q.Thread), q.Number), shown(q.Path), q.Class,
-		fmt.Sprintf("%d bytes", q.Size), plural(q.Messages, "message"), "model " + shown(q.Model), q.Decision,
+		fmt.Sprintf("%d bytes", q.Size), legible.Plural(q.Messages, "message"), "model " + shown(q.Model), q.Decision,
 	}
 	if q.Why != "" {
 		words[len(words)-1] += "; " + q.Why

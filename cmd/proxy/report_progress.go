@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-9236c7ca/preface/internal/account"
+	"github.com/seed-9236c7ca/preface/internal/legible"
 )
 
 // A reportProgress tells on a terminal how far a report is that takes long.
@@ -27,7 +28,7 @@ func (p *reportProgress) tell(far account.Progress) {
 		return
 	}
 	p.next, p.told = now.Add(progressEvery), true
-	fmt.Fprintf(p.w, "\r\x1b[Kreport: %s sessions, %s records read", grouped(far.Sessions), grouped(far.Records))
+	fmt.Fprintf(p.w, "\r\x1b[Kreport: %s sessions, %s records read", legible.Grouped(far.Sessions), legible.Grouped(far.Records))
 }
 
 func (p *reportProgress) clear() {

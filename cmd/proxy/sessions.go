@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -71,7 +72,7 @@ func (f *sessionsFlags) list(ctx context.Context, stdout io.Writer) error {
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SESSION\tTENANT\tEPOCHS\tPREFIX\tROUTE\tSINCE\tLAST")
 	err = f.each(ctx, r, func(s logsink.SessionInfo) error {
-		_, err := fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", shown(s.Session), short(s.Tenant), s.Epochs, decision(s.Decision, s.Why, s.Prefix), s.Route, stamp(s.Since), stamp(s.LastTime))
+		_, err := fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", shown(s.Session), legible.Short(s.Tenant), s.Epochs, decision(s.Decision, s.Why, s.Prefix), s.Route, stamp(s.Since), stamp(s.LastTime))
 		return err
 	})
 	if err != nil {
@@ -88,9 +89,9 @@ func decision(decided, why, prefix string) string {
 	case decided == logsink.Bare:
 		return "bare; " + why
 	case why != "":
-		return short(prefix) + "; " + why
+		return legible.Short(prefix) + "; " + why
 	}
-	return short(prefix)
+	return legible.Short(prefix)
 }
 
 func (f *sessionsFlags) show(ctx context.Context, id string, stdout io.Writer) error {
@@ -126,16 +127,16 @@ func (f *sessionsFlags) show(ctx context.Context, id string, stdout io.Writer) e
 func showEpoch(w io.Writer, a, before *logsink.Anchor) {
 	fmt.Fprintf(w, "\nepoch %d  %s  %s  %s\n", a.Epoch, a.Reason, decision(a.Decision, a.Why, ""), stamp(a.Time))
 	if a.Injects() {
-		fmt.Fprintf(w, "  prefix %s, %s\n", a.Prefix, plural(len(a.Messages), "message"))
+		fmt.Fprintf(w, "  prefix %s, %s\n", a.Prefix, legible.Plural(len(a.Messages), "message"))
 	}
 	for _, c := range a.Contributors {
 		fmt.Fprintf(w, "  contributor %s (%s): %s, %s in %v\n", c.Name, c.Kind, c.Outcome, size(c.Bytes), c.Took)
 	}
 	for _, r := range a.Renderings {
-		fmt.Fprintf(w, "  rendering %s: %d bytes, sha256:%s\n", r.Name, r.Size, short(r.SHA256))
+		fmt.Fprintf(w, "  rendering %s: %d bytes, sha256:%s\n", r.Name, r.Size, legible.Short(r.SHA256))
 	}
 	if a.Config != "" {
-		fmt.Fprintf(w, "  by preface %s with configuration %s\n", a.Preface, short(a.Config))
+		fmt.Fprintf(w, "  by preface %s with configuration %s\n", a.Preface, legible.Short(a.Config))
 	}
 	if before == nil {
 		return

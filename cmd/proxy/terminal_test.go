@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed-9236c7ca/preface/internal/legible"
+)
 
 func TestShown(t *testing.T) {
 	f := func(in, want string) {
@@ -23,8 +27,8 @@ func TestShown(t *testing.T) {
 func TestShort(t *testing.T) {
 	f := func(in, want string) {
 		t.Helper()
-		if got := short(in); got != want {
-			t.Errorf("short(%q) = %s, want %s", in, got, want)
+		if got := legible.Short(in); got != want {
+			t.Errorf("legible.Short(%q) = %s, want %s", in, got, want)
 		}
 	}
 	f("", "")

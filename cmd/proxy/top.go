@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/proxy/admin"
 )
 
@@ -88,7 +89,7 @@ func (f *topFlags) watch(ctx context.Context, stdout io.Writer) error {
 		if s, err := f.ask(ctx); err == nil {
 			lines = topLines(s, width)
 		} else {
-			lines = append(lines, visible(err.Error()))
+			lines = append(lines, legible.Visible(err.Error()))
 		}
 		lines = lines[:min(len(lines), max(height-1, 1))]
 		for i := range lines {

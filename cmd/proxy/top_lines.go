@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/proxy/admin"
 )
 
@@ -19,7 +20,7 @@ func topLines(s *admin.Summary, width int) []string {
 		state = "draining"
 	}
 	lines := []string{
-		fmt.Sprintf("preface %s  %s  %s  %d active of %d sessions  %s", visible(s.Version), stamp(s.Now), state, s.Active, s.Known, plural(s.Alarms, "alarm")), "",
+		fmt.Sprintf("preface %s  %s  %s  %d active of %d sessions  %s", legible.Visible(s.Version), stamp(s.Now), state, s.Active, s.Known, legible.Plural(s.Alarms, "alarm")), "",
 		fmt.Sprintf("%-30s %14s %14s %14s", "", "last hour", "last day", "since "+s.Past.From.UTC().Format("01-02 15:04")),
 	}
 	groups := []*admin.Group{&s.Hour, &s.Day, &s.Total}
@@ -51,7 +52,7 @@ func topCauses(g *admin.Group) []string {
 	}
 	lines := []string{"", fmt.Sprintf("%-30s %14s %14s %14s", "causes of misses, last day", "requests", "tokens", "lost")}
 	for _, c := range g.Causes[:min(len(g.Causes), 8)] {
-		lines = append(lines, fmt.Sprintf("%-30s %14d %14d %14s", visible(strings.ReplaceAll(c.Name, "_", " ")), c.Requests, c.Missed, topMoney(c.Lost)))
+		lines = append(lines, fmt.Sprintf("%-30s %14d %14d %14s", legible.Visible(strings.ReplaceAll(c.Name, "_", " ")), c.Requests, c.Missed, topMoney(c.Lost)))
 	}
 	return lines
 }
@@ -66,7 +67,7 @@ func topSessions(s *admin.Summary, width int) []string {
 	for i := range s.Recent {
 		r := &s.Recent[i]
 		lines = append(lines, fmt.Sprintf("%s %6s %8d %8s %10s %10s  %s", padTo(shown(r.Session), name), topAgo(s.Now.Sub(r.Last)),
-			r.Requests, topShare(r.HitRate()), topMoney(r.Paid), topMoney(r.Saved()), visible(strings.ReplaceAll(r.Cause, "_", " "))))
+			r.Requests, topShare(r.HitRate()), topMoney(r.Paid), topMoney(r.Saved()), legible.Visible(strings.ReplaceAll(r.Cause, "_", " "))))
 	}
 	return lines
 }

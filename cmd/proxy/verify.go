@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -48,23 +49,23 @@ func (f *logFlags) tell(w io.Writer, x logsink.Finding) {
 	if x.Gap {
 		kind = "gap"
 	}
-	where := fmt.Sprintf("session %s of tenant %s, epoch %d", shown(x.Session), short(x.Tenant), x.Epoch)
+	where := fmt.Sprintf("session %s of tenant %s, epoch %d", shown(x.Session), legible.Short(x.Tenant), x.Epoch)
 	if x.Record != "" {
-		where += ", " + visible(x.Record)
+		where += ", " + legible.Visible(x.Record)
 	}
-	fmt.Fprintf(w, "%s: %s: %s\n", kind, where, visible(x.What))
+	fmt.Fprintf(w, "%s: %s: %s\n", kind, where, legible.Visible(x.What))
 }
 
 // verdict is the one line that verify ends with.
 func verdict(s logsink.Summary) string {
-	line := fmt.Sprintf("verify: %s, %s, %s: ", plural(s.Sessions, "session"), plural(s.Anchors, "anchor"), plural(s.Requests, "request"))
+	line := fmt.Sprintf("verify: %s, %s, %s: ", legible.Plural(s.Sessions, "session"), legible.Plural(s.Anchors, "anchor"), legible.Plural(s.Requests, "request"))
 	if s.OK() {
 		line += "ok"
 	} else {
-		line += plural(s.Findings, "finding")
+		line += legible.Plural(s.Findings, "finding")
 	}
 	if s.Gaps > 0 {
-		line += ", " + plural(s.Gaps, "gap") + " where records were dropped or the log has lost them"
+		line += ", " + legible.Plural(s.Gaps, "gap") + " where records were dropped or the log has lost them"
 	}
 	return line
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/proxy/usage"
 )
 
@@ -87,8 +88,8 @@ func (r *Report) facts() []fact {
 		{"Span", moment(r.Since) + " to " + moment(r.Until)},
 		{"Log", or(r.Log, none)},
 		{"Tenant", or(r.Tenant, "all")},
-		{"Counted", fmt.Sprintf("%s in %s: %s failed, %s without a recorded answer; %s", plural(t.Requests, "request"), plural(r.Sessions, "session"),
-			grouped(t.Failed), grouped(t.Unanswered), plural(t.Counts, "token count")+" beside them")},
+		{"Counted", fmt.Sprintf("%s in %s: %s failed, %s without a recorded answer; %s", legible.Plural(t.Requests, "request"), legible.Plural(r.Sessions, "session"),
+			legible.Grouped(t.Failed), legible.Grouped(t.Unanswered), legible.Plural(t.Counts, "token count")+" beside them")},
 		{"Priced", r.priced()},
 	}
 	if r.Full {
@@ -100,12 +101,12 @@ func (r *Report) facts() []fact {
 // priced says what the sums of money cover.
 func (r *Report) priced() string {
 	t := &r.Total
-	text := fmt.Sprintf("%s of %s that are charged", grouped(t.Priced), plural(t.Priced+t.Unpriced, "answer"))
+	text := fmt.Sprintf("%s of %s that are charged", legible.Grouped(t.Priced), legible.Plural(t.Priced+t.Unpriced, "answer"))
 	if t.PricedNow > 0 {
-		text += fmt.Sprintf(", %s of them for this report, by the table that it was given", grouped(t.PricedNow))
+		text += fmt.Sprintf(", %s of them for this report, by the table that it was given", legible.Grouped(t.PricedNow))
 	}
 	if t.Unpriced > 0 {
-		text += fmt.Sprintf("; %s without a price in no sum of money", plural(t.Unpriced, "answer"))
+		text += fmt.Sprintf("; %s without a price in no sum of money", legible.Plural(t.Unpriced, "answer"))
 	}
 	return text + ". Money is USD at list prices, from $10 on to the cent"
 }
@@ -119,9 +120,9 @@ func (r *Report) openerAnswer() answer {
 	if t.PrefixTold == 0 {
 		a.Short = none
 	}
-	a.Lines = append(a.Lines, fmt.Sprintf("%s of %s paid, in %s that carried it", percent(t.Rates.PrefixOfCost), dollars(t.Paid), plural(t.Prefixed, "request")))
+	a.Lines = append(a.Lines, fmt.Sprintf("%s of %s paid, in %s that carried it", percent(t.Rates.PrefixOfCost), dollars(t.Paid), legible.Plural(t.Prefixed, "request")))
 	if n := t.Prefixed - t.PrefixTold; n > 0 {
-		a.Lines = append(a.Lines, fmt.Sprintf("its part is not known of %s: without success, an answer, or a price of their own", plural(n, "request")))
+		a.Lines = append(a.Lines, fmt.Sprintf("its part is not known of %s: without success, an answer, or a price of their own", legible.Plural(n, "request")))
 	}
 	return a
 }
@@ -139,7 +140,7 @@ func (r *Report) savedAnswer() answer {
 		fmt.Sprintf("%s of cost, which had been %s with nothing cached", percent(t.Rates.OfCost), dollars(t.Uncached)),
 		fmt.Sprintf("hit rates: %s of input tokens, %s of requests", percent(t.Rates.OfInputTokens), percent(t.Rates.OfRequests)))
 	if n := t.Answers - t.Told; n > 0 {
-		a.Lines = append(a.Lines, fmt.Sprintf("%s did not report what was read, and are in no hit rate", plural(n, "answer")))
+		a.Lines = append(a.Lines, fmt.Sprintf("%s did not report what was read, and are in no hit rate", legible.Plural(n, "answer")))
 	}
 	return a
 }
@@ -151,7 +152,7 @@ func (r *Report) lostAnswer() answer {
 		a.Lines = []string{"no read is recorded as one that fell short"}
 		return a
 	}
-	a.Lines = append(a.Lines, fmt.Sprintf("%s fell short by %s; %s was avoidable", plural(t.Shortfalls, "read"), plural(t.Missed, "token"), dollars(t.Avoidable)))
+	a.Lines = append(a.Lines, fmt.Sprintf("%s fell short by %s; %s was avoidable", legible.Plural(t.Shortfalls, "read"), legible.Plural(t.Missed, "token"), dollars(t.Avoidable)))
 	for _, c := range r.Causes {
 		if c.Avoidable && c.Lost > 0 {
 			a.Lines = append(a.Lines, fmt.Sprintf("most of that: %s, by the %s, %s", causeName(c.Name), plain(c.Owner), dollars(c.Lost)))
@@ -159,7 +160,7 @@ func (r *Report) lostAnswer() answer {
 		}
 	}
 	if t.LostUntold > 0 {
-		a.Lines = append(a.Lines, fmt.Sprintf("%s of these have no price and are not in it", grouped(t.LostUntold)))
+		a.Lines = append(a.Lines, fmt.Sprintf("%s of these have no price and are not in it", legible.Grouped(t.LostUntold)))
 	}
 	return a
 }
@@ -172,9 +173,9 @@ func (c cell) Long() bool { return !c.Number && !c.Command && len(c.Text) > 40 }
 
 func text(s string) cell { return cell{Text: s} }
 
-func command(s string) cell { return cell{Text: visible(s), Command: true} }
+func command(s string) cell { return cell{Text: legible.OneLine(s), Command: true} }
 
-func number(n int64) cell { return cell{Text: grouped(n)} }
+func number(n int64) cell { return cell{Text: legible.Grouped(n)} }
 
 func money(m usage.Money) cell { return cell{Text: dollars(m), Bad: m < 0} }
 

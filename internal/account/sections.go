@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/proxy/usage"
 )
@@ -16,7 +17,7 @@ func (r *Report) tokens() section {
 		Notes: []string{"Classes are disjoint and make up the input, which is inclusive. What was not reported is not 0: it is in no sum."},
 	}
 	if t.Impossible > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s reported what cannot be true and are in no sum.", plural(t.Impossible, "answer")))
+		s.Notes = append(s.Notes, fmt.Sprintf("%s reported what cannot be true and are in no sum.", legible.Plural(t.Impossible, "answer")))
 	}
 	for _, c := range []struct {
 		name string
@@ -72,7 +73,7 @@ func (r *Report) days() section {
 }
 
 func (r *Report) prefixes() section {
-	return groups("By version of the prefix", "Prefix", &r.Prefixes, "none", func(hash string) string { return short(plain(hash)) })
+	return groups("By version of the prefix", "Prefix", &r.Prefixes, "none", func(hash string) string { return legible.Short(plain(hash)) })
 }
 
 func (r *Report) contributors() section {
@@ -117,7 +118,7 @@ func (r *Report) sessions() section {
 		}
 		s.Rows = append(s.Rows, row{Cells: []cell{
 			text(plain(d.Session)), paid(d.Paid, d.Priced), paid(d.Group.Saved, d.Priced), paid(d.Lost, d.Shortfalls-d.LostUntold), paid(d.Avoidable, d.Shortfalls-d.LostUntold), text(mostly),
-			text(percent(d.Rates.OfInputTokens)), text(d.Tokens.Input.String()), number(d.Requests), number(int64(d.Epochs)), text(short(plain(d.Tenant))), command(d.Command),
+			text(percent(d.Rates.OfInputTokens)), text(d.Tokens.Input.String()), number(d.Requests), number(int64(d.Epochs)), text(legible.Short(plain(d.Tenant))), command(d.Command),
 		}})
 	}
 	bars(s.Rows, func(i int) usage.Money { return r.DearestSessions[i].Paid })

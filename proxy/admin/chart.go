@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/internal/legible"
 )
 
 // A chart is a stack of areas over time. Positions along the time are in percent,
@@ -156,4 +158,4 @@ func nice(v float64) float64 {
 	return 10 * unit
 }
 
-func esc(s string) string { return html.EscapeString(visible(s)) }
+func esc(s string) string { return html.EscapeString(legible.Visible(s)) }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -31,7 +32,7 @@ func timeline(k logsink.Key, turns []*Turn) template.HTML {
 	}
 	top := nice(float64(most))
 	fmt.Fprintf(&b, `<figure class="chart"><svg role="group" width="100%%" height="%d"><title>Requests of the session in their order</title><desc>%s: input tokens read from the cache, written to it, and fresh. Below: marks where a read fell short.</desc>`,
-		lineTop+linePlot+lineMark, esc(plural(len(turns), "request")))
+		lineTop+linePlot+lineMark, esc(legible.Plural(len(turns), "request")))
 	for i := range 3 {
 		y := lineTop + linePlot*i/2
 		fmt.Fprintf(&b, `<line class="rule" x1="0" x2="100%%" y1="%d" y2="%d"/>`, y, y)

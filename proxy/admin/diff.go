@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/seed-9236c7ca/preface/internal/legible"
 )
 
 // A Line is one of a difference: its sign is " ", "-", "+", or "…" where
@@ -100,10 +102,10 @@ func condense(lines []Line) []Line {
 			continue
 		}
 		if len(out) >= diffLines {
-			return append(out, Line{"…", plural(len(lines)-i, "line") + " more"})
+			return append(out, Line{"…", legible.Plural(len(lines)-i, "line") + " more"})
 		}
 		if skipped > 0 {
-			out = append(out, Line{"…", plural(skipped, "equal line")})
+			out = append(out, Line{"…", legible.Plural(skipped, "equal line")})
 			skipped = 0
 		}
 		out = append(out, Line{l.Sign, cut(l.Text)})
@@ -130,7 +132,7 @@ func readable(part string, b []byte) []string {
 	d := json.NewDecoder(bytes.NewReader([]byte(opened + string(b) + closed)))
 	d.UseNumber()
 	if _, err := d.Token(); err != nil || !json.Valid([]byte(opened+string(b)+closed)) {
-		return strings.Split(visible(string(b)), "\n")
+		return strings.Split(legible.Visible(string(b)), "\n")
 	}
 	w.members(d, 0, part == "parameters")
 	return w.lines
@@ -168,7 +170,7 @@ func (w *jsonWriter) value(d *json.Decoder, depth int, label string) {
 		w.lines = append(w.lines, indent+strings.TrimRight(label, " "))
 		w.members(d, depth+1, v == '{')
 	case string:
-		lines := strings.Split(visible(v), "\n")
+		lines := strings.Split(legible.Visible(v), "\n")
 		w.lines = append(w.lines, indent+label+lines[0])
 		for _, l := range lines[1:] {
 			w.lines = append(w.lines, indent+strings.Repeat(" ", len(label))+l)
@@ -213,4 +215,4 @@ func part(a, b []byte) *Place {
 	}
 }
 
-func text8(b []byte) string { return visible(strings.ToValidUTF8(string(b), "\uFFFD")) }
+func text8(b []byte) string { return legible.Visible(strings.ToValidUTF8(string(b), "\uFFFD")) }

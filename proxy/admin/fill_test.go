@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -160,7 +161,7 @@ func FuzzReadable(f *testing.F) {
 	f.Add("tools", []byte("{\"a\":\"\x1b\"}"))
 	f.Fuzz(func(t *testing.T, part string, b []byte) {
 		for _, l := range readable(part, b) {
-			if l != visible(l) {
+			if l != legible.Visible(l) {
 				t.Errorf("readable(%q, %q) has the line %q", part, b, l)
 			}
 		}

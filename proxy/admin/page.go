@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -73,8 +74,8 @@ var templates = func() map[string]*template.Template {
 // showing are the functions that templates show values by.
 var showing = template.FuncMap{
 	"usd": usd, "tok": grouped, "brief": brief, "percent": percent, "stamp": stamp, "clock": clock, "ago": ago,
-	"took": took, "shown": shown, "short": short, "phrase": phrase, "visible": visible, "cut": cut,
-	"plural": plural, "writes": written,
+	"took": took, "shown": shown, "short": short, "phrase": phrase, "visible": legible.Visible, "cut": cut,
+	"plural": legible.Plural[int], "writes": written,
 	"add":   func(a, b int) int { return a + b },
 	"sum":   func(a, b, c int64) int64 { return a + b + c },
 	"tok64": func(n int) string { return grouped(int64(n)) },

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/logsink"
 )
 
@@ -143,7 +144,7 @@ func linesOf(ms []logsink.Message) []string {
 	var lines []string
 	for _, m := range ms {
 		lines = append(lines, "["+m.Role+"]")
-		lines = append(lines, splitLines(visible(m.Text))...)
+		lines = append(lines, splitLines(legible.Visible(m.Text))...)
 	}
 	return lines
 }

@@ -6,20 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
-)
 
-// visible makes a text that somebody else chose fit to be shown: what could move
-// a cursor, hide text or turn its direction is replaced, save line ends and tabs.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && !unicode.IsGraphic(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
-}
+	"github.com/seed-9236c7ca/preface/internal/legible"
+)
 
 // longestShown is how many characters of a name a page shows.
 const longestShown = 96
@@ -27,7 +17,7 @@ const longestShown = 96
 // shown is visible for a name, on one line and cut in its middle if it is long:
 // the ends are what tells names apart.
 func shown(name string) string {
-	name = strings.NewReplacer("\n", "␊", "\t", "␉").Replace(visible(name))
+	name = strings.NewReplacer("\n", "␊", "\t", "␉").Replace(legible.Visible(name))
 	if name == "" {
 		return "(empty)"
 	}
@@ -71,17 +61,7 @@ func usd(p int64) string {
 }
 
 // grouped shows a whole number: 1,234,567.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, s = "−", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
+func grouped(n int64) string { return strings.Replace(legible.Grouped(n), "-", "−", 1) }
 
 // brief shows a number in four characters or so: 1234 as 1.2k.
 func brief(n int64) string {
@@ -154,11 +134,3 @@ func took(d time.Duration) string {
 
 // phrase shows a word of the record as people write it: tools_changed is tools changed.
 func phrase(word string) string { return shown(strings.ReplaceAll(word, "_", " ")) }
-
-// plural is "1 message" or "2 messages".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return grouped(int64(n)) + " " + noun + "s"
-}
