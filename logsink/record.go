@@ -232,6 +232,10 @@ type Response struct {
 	Time  time.Time `json:"time"`
 }
 
+// Failed reports whether the answer was no success for its client: refused, in
+// error, cut, or left.
+func (r *Response) Failed() bool { return r.Status >= 400 || r.End != EndComplete }
+
 // Ends of a response.
 const (
 	EndComplete      = "complete"          // the provider's answer passed on whole

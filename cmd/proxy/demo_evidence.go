@@ -22,6 +22,7 @@ type evidence struct {
 	logged   int               // requests whose prefix was in the log when they arrived
 	unlogged map[string]string // the others, by id: why
 	records  []logsink.Record
+	account  demoAccount
 	blobs    map[logsink.Digest][]byte // of header records
 	messages string                    // of the proxy
 	verified logsink.Summary
@@ -108,6 +109,9 @@ func (e *evidence) readLog(ctx context.Context, r logsink.Reader) error {
 	}
 	if err == nil {
 		err = e.readBlobs(ctx, r)
+	}
+	if err == nil {
+		err = e.readAccount(ctx, r)
 	}
 	if err == nil {
 		e.verified, err = logsink.Verify(ctx, r, nil, func(f logsink.Finding) { e.findings = append(e.findings, f) })

@@ -76,7 +76,7 @@ func newDemoCost(direct, preface, volatile bill) demoCost {
 func ratio(a, b bill) float64 { return math.Round(1000*a.USD/b.USD) / 1000 }
 
 func newDemoResult(e *evidence, direct, volatile *performance) (*demoResult, error) {
-	r := &demoResult{Events: demoEvents(e.replicas), Replicas: e.seenReplicas(), Promises: demoPromises(len(e.replicas)), Verify: e.verified, Account: e.account(), Held: true}
+	r := &demoResult{Events: demoEvents(e.replicas), Replicas: e.seenReplicas(), Promises: demoPromises(len(e.replicas)), Verify: e.verified, Account: e.account, Held: true}
 	for _, p := range r.Promises {
 		p.judge(e, p)
 		r.Held = r.Held && len(p.Broken) == 0

@@ -47,8 +47,8 @@ func testDemoReport(t *testing.T, e *evidence) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := e.account()
-	if g := r.Total; g.Paid != a.Paid || g.Uncached != a.Uncached || g.Prefix != a.Prefix || g.Paid == 0 || len(r.Causes) != len(a.Causes) || g.Unpriced != int64(a.Unpriced) {
+	a := e.account
+	if g := r.Total; g.Paid != a.Paid || g.Uncached != a.Uncached || g.Prefix != a.Prefix || g.Paid == 0 || len(r.Causes) != len(a.Causes) || g.Unpriced != a.Unpriced {
 		t.Errorf("a report has %+v and %d causes, the demo %+v", g.Sums, len(r.Causes), a)
 	}
 	if len(r.Prefixes.Rows) != 6 || len(r.Contributors) != 3 || r.Sessions != 5 {

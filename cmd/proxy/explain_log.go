@@ -26,15 +26,11 @@ type shortfall struct {
 
 // session lists the requests of a session whose reads fell short.
 func (f *explainFlags) session(ctx context.Context, id string, stdout io.Writer) error {
-	r, err := openReader(ctx, f.options)
+	r, s, err := openSession(ctx, f.options, id, f.tenant)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	s, err := pick(ctx, r, id, f.tenant)
-	if err != nil {
-		return err
-	}
 	c := causes{out: stdout, asked: map[string]*logsink.Request{}}
 	c.show = c.row
 	if f.json {

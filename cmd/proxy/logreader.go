@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,20 @@ func openReader(ctx context.Context, o options) (logsink.Reader, error) {
 		return nil, err
 	}
 	return logsink.OpenReader(ctx, c)
+}
+
+// openSession opens a log to look at one session of it. The caller closes the
+// log.
+func openSession(ctx context.Context, o options, id, tenant string) (logsink.Reader, logsink.SessionInfo, error) {
+	r, err := openReader(ctx, o)
+	if err != nil {
+		return nil, logsink.SessionInfo{}, err
+	}
+	s, err := pick(ctx, r, id, tenant)
+	if err != nil {
+		return nil, s, errors.Join(err, r.Close())
+	}
+	return r, s, nil
 }
 
 // pick finds the one session that id means: the one of that name, else the only

@@ -95,15 +95,11 @@ func decision(decided, why, prefix string) string {
 }
 
 func (f *sessionsFlags) show(ctx context.Context, id string, stdout io.Writer) error {
-	r, err := openReader(ctx, f.options)
+	r, s, err := openSession(ctx, f.options, id, f.tenant)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	s, err := pick(ctx, r, id, f.tenant)
-	if err != nil {
-		return err
-	}
 	anchors, err := r.Anchors(ctx, s.Key)
 	if err != nil {
 		return err

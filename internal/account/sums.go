@@ -136,7 +136,7 @@ func (s *Sums) add(x *exchange) {
 		s.Unanswered++
 		return
 	}
-	if failed(x.resp) {
+	if x.resp.Failed() {
 		s.Failed++
 	}
 	s.addUsage(x)
@@ -260,9 +260,6 @@ func (s *Sums) full() bool {
 const maxTokens = 1 << 32
 
 func believable(n int64) int64 { return max(0, min(n, maxTokens)) }
-
-// failed reports whether an answer is no success for its client.
-func failed(p *logsink.Response) bool { return p.Status >= 400 || p.End != logsink.EndComplete }
 
 // success reports whether the provider answered with success, and so charges.
 func success(p *logsink.Response) bool { return p.Status/100 == 2 }

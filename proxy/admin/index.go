@@ -95,7 +95,7 @@ func (s *Session) add(req *logsink.Request, resp *logsink.Response) {
 		return
 	}
 	s.Requests++
-	if failed(resp) {
+	if resp.Failed() {
 		s.Failed++
 	}
 	if u := resp.Usage; u != nil {

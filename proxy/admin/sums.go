@@ -51,7 +51,7 @@ func (s *Sums) add(req *logsink.Request, resp *logsink.Response) {
 		return
 	}
 	s.Requests++
-	if failed(resp) {
+	if resp.Failed() {
 		s.Failed++
 	}
 	s.addUsage(resp.Usage)
@@ -120,11 +120,6 @@ func (s *Sums) plus(o *Sums) {
 		c.missed += o.causes[i].missed
 		c.lost += o.causes[i].lost
 	}
-}
-
-// failed reports whether an answer is no success for its client.
-func failed(resp *logsink.Response) bool {
-	return resp.Status >= 400 || resp.End != logsink.EndComplete
 }
 
 func tokens(n *int64) int64 {
