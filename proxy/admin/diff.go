@@ -26,20 +26,26 @@ const (
 
 // diff shows how b differs from a, line by line; it is nil if they are equal.
 func diff(a, b []string) []Line {
-	head := 0
-	for head < min(len(a), len(b)) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
+	head, tail := commonEnds(a, b)
 	if head == len(a) && head == len(b) {
 		return nil
 	}
 	lines := keep(nil, " ", a[:head])
 	lines = append(lines, changed(a[head:len(a)-tail], b[head:len(b)-tail])...)
 	return condense(keep(lines, " ", a[len(a)-tail:]))
+}
+
+// commonEnds is how many elements a and b begin with alike, and how many of the
+// others they end with alike.
+func commonEnds[T comparable](a, b []T) (head, tail int) {
+	n := min(len(a), len(b))
+	for head < n && a[head] == b[head] {
+		head++
+	}
+	for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	return head, tail
 }
 
 func keep(lines []Line, sign string, texts []string) []Line {
@@ -199,14 +205,7 @@ func part(a, b []byte) *Place {
 	if bytes.Equal(a, b) {
 		return nil
 	}
-	head := 0
-	for head < min(len(a), len(b)) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
+	head, tail := commonEnds(a, b)
 	old, now := a[head:len(a)-tail], b[head:len(b)-tail]
 	return &Place{
 		Offset: head, Before: text8(b[max(0, head-placeContext):head]),
