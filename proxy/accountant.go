@@ -40,7 +40,8 @@ type accountant struct {
 	ended chan struct{} // closed when the goroutine is over
 }
 
-// An answer is one that ended, with what its accounting needs of the request.
+// An answer is one that ended, with what its accounting needs of the request; or,
+// with a call and nothing else, the texts of one that is still to come.
 type answer struct {
 	req    *logsink.Request
 	resp   *logsink.Response // the accountant's until it is in the queue
@@ -68,6 +69,16 @@ func newAccountant(d Deps) *accountant {
 	return a
 }
 
+// quote hands over the texts of a request's header, which are large, while its
+// answer is waited for: that may take minutes. If there is no room they are only
+// wanting in the detail of a cause.
+func (a *accountant) quote(call *explain.Request) {
+	a.take(answer{call: &explain.Request{
+		Dialect: call.Dialect, Model: call.Model, Tools: call.Tools, System: call.System, Parameters: call.Parameters,
+	}})
+	call.Tools.Bytes, call.System.Bytes, call.Parameters.Bytes = nil, nil, nil
+}
+
 // put hands over an answer and never blocks.
 func (a *accountant) put(ans answer) {
 	if !a.take(ans) {
@@ -79,7 +90,9 @@ func (a *accountant) take(ans answer) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed || a.waiting >= maxAnswers {
-		a.passed++
+		if ans.resp != nil {
+			a.passed++
+		}
 		return false
 	}
 	a.waiting++
@@ -162,6 +175,11 @@ func (a *accountant) batch() {
 // account fills in one record and hands it on. A panic on the way costs its
 // cost and cause, and no record.
 func (a *accountant) account(ans *answer) {
+	if ans.resp == nil {
+		defer a.recovered()
+		a.tracker.Learn(ans.call)
+		return
+	}
 	defer a.queue.Put(logsink.Record{Response: ans.resp})
 	defer a.recovered()
 	a.price(ans)

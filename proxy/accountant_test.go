@@ -267,3 +267,29 @@ func TestI6_CausesStayApart(t *testing.T) {
 		t.Fatal("both callers are one tenant; this shows nothing")
 	}
 }
+
+// TestI10_WaitingHoldsNoTexts: while an answer is waited for, what is kept of the
+// request to explain it has no system prompt and no tools in it; their text is
+// there all the same when a change of it is explained.
+func TestI10_WaitingHoldsNoTexts(t *testing.T) {
+	b := newBench(t, priced)
+	talk := talks()["anthropic"]
+	body := talk.body(1, false)
+	ctx := fakeRequest(t, b, "", "waits")
+	ctx.Request.SetBodyStream(strings.NewReader(body), len(body))
+	x := b.srv.begin(ctx)
+	defer x.finish()
+	if err := x.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	call := x.sent.call
+	if call.System.Bytes != nil || call.Tools.Bytes != nil || call.Parameters.Bytes != nil || len(call.System.Spans) == 0 {
+		t.Errorf("the call that waits for its answer holds %d bytes of system", len(call.System.Bytes))
+	}
+	b.post(talk.path, body, "x-session-id", "s")
+	b.post(talk.path, strings.Replace(talk.body(2, false), "plain words", "2026-12-01 words", 1), "x-session-id", "s")
+	c := b.responses()[1].Cause
+	if c == nil || c.Name != explain.SystemChanged || !strings.Contains(c.Detail, "2026-12-01") || c.Offset == nil {
+		t.Errorf("a date in the system prompt is explained as %+v, want its place and kind", c)
+	}
+}

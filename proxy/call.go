@@ -99,7 +99,11 @@ func (x *exchange) outlined(r *logsink.Request) {
 		x.sent.lifetime = cmp.Or(m.TTL, x.sent.lifetime)
 	}
 	call.Epoch = r.Epoch
-	call.ID, call.Dialect, call.Host, call.Account = r.ID, r.Dialect, x.route.upstream.base.Host, x.account()
+	call.Dialect = r.Dialect
+	if call.System.Bytes != nil || call.Tools.Bytes != nil || call.Parameters.Bytes != nil {
+		x.s.accountant.quote(call)
+	}
+	call.ID, call.Host, call.Account = r.ID, x.route.upstream.base.Host, x.account()
 	call.Betas = string(x.head.get("anthropic-beta"))
 	if call.Betas == "" {
 		call.Betas = string(x.head.get("openai-beta"))

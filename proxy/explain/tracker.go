@@ -71,6 +71,16 @@ type thread struct {
 
 const maxLines = 4
 
+// Learn keeps the texts of a request's sections ahead of its answer, so that
+// whoever waits for that need not: the request may then be observed without them.
+// Of r only the dialect, the model and the sections need be set.
+func (t *Tracker) Learn(r *Request) {
+	kind := t.rules(r).kind
+	t.texts.take(&r.Tools, inTools, kind)
+	t.texts.take(&r.System, inSystem, kind)
+	t.texts.take(&r.Parameters, inParameters, kind)
+}
+
 // Observe takes in one request with its answer, in the order of the answers, and
 // says why it read less from the cache than it could have. thread names the line
 // of history that it belongs to, over all epochs. Of r it keeps strings and the
