@@ -1,0 +1,79 @@
+package economics
+
+import (
+	"fmt"
+	"time"
+)
+
+// WithDefaults returns o with what zero values mean.
+func (o Options) WithDefaults() Options {
+	if len(o.Providers) == 0 {
+		o.Providers = []string{"anthropic", "openai"}
+	}
+	orDefault(&o.OpenerTokens, 4000)
+	orDefault(&o.Change.Kind, ChangeEachRequest)
+	orDefault(&o.Change.Every, 24*time.Hour)
+	orDefault(&o.SubagentInput, 2000)
+	orDefault(&o.Burst, 1)
+	orDefault(&o.Marks, MarksIdeal)
+	orDefault(&o.Shared, 1)
+	orDefault(&o.KeepaliveMargin, 30*time.Second)
+	orDefault(&o.FirstToken.Base, 600*time.Millisecond)
+	orDefault(&o.FirstToken.PerFresh, 40*time.Millisecond)
+	orDefault(&o.FirstToken.PerRead, 2*time.Millisecond)
+	if o.PriceDate.IsZero() {
+		o.PriceDate = time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	}
+	o.OpenerTokens, o.Shared = max(o.OpenerTokens, 0), max(o.Shared, 0)
+	return o
+}
+
+func orDefault[T comparable](v *T, def T) {
+	var zero T
+	if *v == zero {
+		*v = def
+	}
+}
+
+// check refuses what cannot be simulated.
+func (o Options) check() error {
+	for _, r := range []struct {
+		name  string
+		value float64
+	}{{"resumes", o.Resumes}, {"compactions", o.Compactions}, {"forks", o.Forks}, {"warm", o.Warm}, {"shared", o.Shared}} {
+		if !(r.value >= 0 && r.value <= 1) {
+			return fmt.Errorf("%s is %v: want a share from 0 to 1", r.name, r.value)
+		}
+	}
+	if !(o.Subagents >= 0 && o.Subagents <= 1000) || o.Burst < 1 || o.Keepalive < 0 {
+		return fmt.Errorf("subagents %v, burst %d, keepalive %d: want numbers that are not negative", o.Subagents, o.Burst, o.Keepalive)
+	}
+	switch o.Change.Kind {
+	case ChangeEachRequest, ChangeNever, ChangeMidnight, ChangeDeploy:
+	default:
+		return fmt.Errorf("unknown change %q: known are each_request, never, midnight, deploy", o.Change.Kind)
+	}
+	if o.Marks != MarksIdeal && o.Marks != MarksClient {
+		return fmt.Errorf("unknown marks %q: known are ideal, client", o.Marks)
+	}
+	return nil
+}
+
+// String names the change as rows do.
+func (c Change) String() string {
+	if c.Kind == ChangeDeploy {
+		return "deploy " + short(c.Every)
+	}
+	return string(c.Kind)
+}
+
+// short writes a time as people do: 90m, 4h.
+func short(d time.Duration) string {
+	switch {
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d%time.Minute == 0:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	}
+	return d.String()
+}
