@@ -1,6 +1,10 @@
 package provider
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed-9236c7ca/preface/bench/cache"
+)
 
 // answerMessages answers /v1/messages.
 func (p *Provider) answerMessages(q *request) (*answer, *apiError) {
@@ -10,13 +14,13 @@ func (p *Provider) answerMessages(q *request) (*answer, *apiError) {
 	}
 	blocks, marks := m.render()
 	ends, end, _ := measure(blocks, 0)
-	pl := p.cache.planMarks(scopeOf("anthropic", q.tenant, m.name), ends, marks, m.claude.minimum(), q.start)
+	pl := newPlan(p.cache.PlanMarks(cache.Scope("anthropic", q.tenant, m.name), ends, marks, m.claude.Minimum(), q.start), nil)
 	var r reply
 	if !m.prewarms() {
-		r = m.question(end.sum, q.fault.EventBytes).reply()
+		r = m.question(end.Sum, q.fault.EventBytes).reply()
 	}
 	pl.tokens.Output = r.output()
-	msg := m.message(r, q.naming(end.sum), pl.tokens)
+	msg := m.message(r, q.naming(end.Sum), pl.tokens)
 	diagnosed := m.body.has("diagnostics") // of others nothing is kept either
 	var kept messagesPrint
 	if diagnosed {
@@ -31,7 +35,7 @@ func (p *Provider) answerMessages(q *request) (*answer, *apiError) {
 	}
 	a.model, a.tokens = m.name, &pl.tokens
 	a.begin = func() {
-		p.cache.commit(pl)
+		p.cache.Commit(pl.made)
 		if diagnosed {
 			p.messagePrints.add(m.tenant, msg.ID, kept)
 		}
@@ -50,7 +54,7 @@ func (p *Provider) countMessages(q *request) (*answer, *apiError) {
 	_, end, _ := measure(blocks, 0)
 	a := whole(200, struct {
 		InputTokens int64 `json:"input_tokens"`
-	}{end.tokens})
+	}{end.Tokens})
 	a.model = m.name
 	return a, nil
 }

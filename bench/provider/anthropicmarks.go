@@ -3,6 +3,8 @@ package provider
 import (
 	"slices"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/bench/cache"
 )
 
 // checkMarks checks the cache_control of every block (facts/providers.md 1.3).
@@ -28,8 +30,8 @@ func (m *messagesRequest) checkMarks() *apiError {
 			return refuse("cache_control: Input should be {'type': 'ephemeral', 'ttl': '5m' or '1h'}")
 		}
 	}
-	if found > maxMarks {
-		return refuse("A maximum of %d blocks with cache_control may be provided. Found %d.", maxMarks, found)
+	if found > cache.MaxMarks {
+		return refuse("A maximum of %d blocks with cache_control may be provided. Found %d.", cache.MaxMarks, found)
 	}
 	if e := m.checkAutomatic(); e != nil {
 		return e
@@ -87,15 +89,15 @@ func lifetimeOf(control object) (time.Duration, bool) {
 	}
 	switch ttl := control.str("ttl"); {
 	case ttl == "5m" || !control.has("ttl"):
-		return lifetimeShort, true
+		return cache.Lifetime5m, true
 	case ttl == "1h":
-		return lifetimeLong, true
+		return cache.Lifetime1h, true
 	}
 	return 0, false
 }
 
 func ttlName(d time.Duration) string {
-	if d == lifetimeLong {
+	if d == cache.Lifetime1h {
 		return "1h"
 	}
 	return "5m"
@@ -133,8 +135,7 @@ func (m *messagesRequest) checkAutomatic() *apiError {
 // A marked block is where a mark stands, in render order.
 type marked struct {
 	placed
-	index    int // into the blocks given
-	lifetime time.Duration
+	cache.Mark // at an index of the blocks given
 }
 
 // marksIn returns the marks of some blocks, the automatic one included.
@@ -151,7 +152,7 @@ func (m *messagesRequest) marksIn(blocks []placed) []marked {
 		}
 		if control != nil {
 			lifetime, _ := lifetimeOf(control)
-			out = append(out, marked{p, i, lifetime})
+			out = append(out, marked{p, cache.Mark{At: i, Lifetime: lifetime}})
 		}
 	}
 	return out
@@ -159,12 +160,13 @@ func (m *messagesRequest) marksIn(blocks []placed) []marked {
 
 // checkMarkOrder checks that longer lifetimes come first.
 func (m *messagesRequest) checkMarkOrder() *apiError {
-	short := false
-	for _, k := range m.marksIn(m.placed) {
-		if k.lifetime == lifetimeLong && short {
-			return refuse("%s.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.", k.path)
-		}
-		short = short || k.lifetime == lifetimeShort
+	placed := m.marksIn(m.placed)
+	marks := make([]cache.Mark, len(placed))
+	for i, k := range placed {
+		marks[i] = k.Mark
+	}
+	if i := cache.LongAfterShort(marks); i >= 0 {
+		return refuse("%s.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.", placed[i].path)
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package provider
 import (
 	"slices"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/bench/cache"
 )
 
 // content renders a placed block as the model reads it, without its marks.
@@ -38,12 +40,12 @@ func resultContent(b object) []object {
 // render returns the prompt: what the model sees, with the settings where they
 // join the cache key (facts/providers.md 1.4), and the marks by the index of
 // the block that they stand on, silent ones not counted.
-func (m *messagesRequest) render() (blocks []block, marks []mark) {
+func (m *messagesRequest) render() (blocks []block, marks []cache.Mark) {
 	seen := m.read()
 	settings := m.settings()
 	lifetimes := map[int]time.Duration{}
 	for _, k := range m.marksIn(seen) {
-		lifetimes[k.index] = k.lifetime
+		lifetimes[k.At] = k.Lifetime
 	}
 	section, position := 0, 0
 	for i, p := range seen {
@@ -53,7 +55,7 @@ func (m *messagesRequest) render() (blocks []block, marks []mark) {
 		b := p.content()
 		blocks = append(blocks, b)
 		if lifetime, ok := lifetimes[i]; ok {
-			marks = append(marks, mark{position, lifetime})
+			marks = append(marks, cache.Mark{At: position, Lifetime: lifetime})
 		}
 		if !b.silent {
 			position++

@@ -21,7 +21,7 @@ func readChat(body []byte) (*chatRequest, *apiError) {
 		return nil, refuse("We could not parse the JSON body of your request: %v", err)
 	}
 	c := &chatRequest{body: o, model: gptOf(o.str("model"))}
-	if c.model.name == "" {
+	if c.model.Name == "" {
 		return nil, refuse("you must provide a model parameter")
 	}
 	list, ok := o["messages"].([]any)

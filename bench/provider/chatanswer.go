@@ -11,7 +11,7 @@ func (p *Provider) answerChat(q *request) (*answer, *apiError) {
 	pl.tokens.Output = r.output()
 	names := q.naming(prompt)
 	out := completion{
-		chatHead: chatHead{idFor("chatcmpl-", names, 0), "chat.completion", q.start.at.Unix(), c.model.name},
+		chatHead: chatHead{idFor("chatcmpl-", names, 0), "chat.completion", q.start.At.Unix(), c.model.Name},
 		Choices:  []choice{r.choice(names)},
 		Usage:    c.usage(pl.tokens),
 		Tier:     tierOf(c.body),
@@ -20,7 +20,7 @@ func (p *Provider) answerChat(q *request) (*answer, *apiError) {
 	if c.body.flag("stream") {
 		a = streamed(out.events(c.body.obj("stream_options").flag("include_usage"), q.fault.EventBytes > 0))
 	}
-	a.model, a.tokens, a.begin = c.model.name, &pl.tokens, func() { p.cache.commit(pl) }
+	a.model, a.tokens, a.begin = c.model.Name, &pl.tokens, func() { p.cache.Commit(pl.made) }
 	return a, nil
 }
 
@@ -87,7 +87,7 @@ func (c *chatRequest) usage(t Tokens) chatUsage {
 
 func (g gpt) details(t Tokens) inputDetails {
 	d := inputDetails{Cached: t.CacheRead}
-	if g.breakpoints() {
+	if g.Breakpoints() {
 		n := t.Written()
 		d.Written = &n
 	}

@@ -46,7 +46,7 @@ func (p *prints[T]) get(tenant, id string) (T, bool) {
 func brief(points []point) []uint64 {
 	out := make([]uint64, len(points))
 	for i, p := range points {
-		out[i] = binary.LittleEndian.Uint64(p.sum[:])
+		out[i] = binary.LittleEndian.Uint64(p.Sum[:])
 	}
 	return out
 }

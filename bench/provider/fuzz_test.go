@@ -12,7 +12,7 @@ func fuzzRequests(f *testing.F, answers ...func(*Provider, *request) (*answer, *
 	f.Fuzz(func(t *testing.T, body []byte) {
 		p := New(Options{Now: newClock().Now})
 		for _, answering := range answers {
-			q := &request{method: "POST", path: "/", header: http.Header{}, body: body, tenant: "t", start: p.cache.arrive(time.Time{})}
+			q := &request{method: "POST", path: "/", header: http.Header{}, body: body, tenant: "t", start: p.cache.Arrive(time.Time{})}
 			a, e := answering(p, q)
 			if e != nil {
 				if e.status < 400 || e.message == "" {

@@ -2,12 +2,12 @@ package provider
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/seed-9236c7ca/preface/bench/cache"
 )
 
 const (
@@ -199,31 +199,6 @@ func TestOpenAICacheIgnoresItemIDs(t *testing.T) {
 	}
 }
 
-// Lookups are only at boundaries of this request: 20 earlier message endings,
-// the first 2 and the latest 50 breakpoints, and the end of the developer group.
-func TestOpenAICacheLookups(t *testing.T) {
-	b := boundaries{implicit: true, developer: 0}
-	for i := range 30 {
-		b.messages = append(b.messages, i)
-	}
-	for i := range 60 {
-		b.explicit = append(b.explicit, 100+i)
-	}
-	got := fmt.Sprint(b.lookups())
-	var want []int
-	want = append(want, 100, 101)
-	for i := range 50 {
-		want = append(want, 110+i)
-	}
-	for i := 9; i < 30; i++ {
-		want = append(want, i)
-	}
-	want = append(want, 0)
-	if got != fmt.Sprint(want) {
-		t.Errorf("lookups() = %v, want %v", got, want)
-	}
-}
-
 // Boundaries are user messages, the last of a group of tool responses, and the
 // last of the initial developer group; a later developer message is none.
 func TestOpenAIEligibleMessages(t *testing.T) {
@@ -244,8 +219,8 @@ func TestOpenAIEligibleMessages(t *testing.T) {
 			tr.add(block{kind: "x"})
 			tr.endItem(map[rune]string{'s': "system", 'd': "developer", 'u': "user", 'a': "assistant", 't': "tool"}[r])
 		}
-		if diff := cmp.Diff(test.want, tr.at.messages); diff != "" || tr.at.developer != test.dev {
-			t.Errorf("%s: boundaries %v, developer %d, want %v, %d", test.name, tr.at.messages, tr.at.developer, test.want, test.dev)
+		if diff := cmp.Diff(test.want, tr.at.Messages); diff != "" || tr.at.Developer != test.dev {
+			t.Errorf("%s: boundaries %v, developer %d, want %v, %d", test.name, tr.at.Messages, tr.at.Developer, test.want, test.dev)
 		}
 	}
 }
@@ -293,7 +268,7 @@ func TestOpenAIOlderModelsRouteByKey(t *testing.T) {
 }
 
 func TestOpenAIOlderModelsRetention(t *testing.T) {
-	for retention, life := range map[string]time.Duration{"in_memory": lifetimeMemory, "24h": lifetimeDay, "": lifetimeDay} {
+	for retention, life := range map[string]time.Duration{"in_memory": cache.LifetimeInMemory, "24h": cache.Lifetime24h, "": cache.Lifetime24h} {
 		clock := newClock()
 		c := start(t, Options{Now: clock.Now})
 		body := chat(gpt5, said("user", "a", 2000))

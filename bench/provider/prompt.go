@@ -24,9 +24,6 @@ func textTokens(text string) int64 {
 	return (int64(len(text)) + tokenBytes - 1) / tokenBytes
 }
 
-// A digest stands for a prompt up to some point.
-type digest [sha256.Size]byte
-
 // A block is one piece of a prompt. Silent blocks cost no tokens and are no
 // cache position: they are settings that the cache key covers from there on.
 type block struct {
@@ -39,12 +36,6 @@ type block struct {
 func imageBlock(kind string, source any) block {
 	sum := sha256.Sum256(canonical(source))
 	return block{kind: kind, text: bytes.Repeat(sum[:tokenBytes], imageTokens)}
-}
-
-// A point is a place in a prompt: how many tokens lie before it, and which.
-type point struct {
-	tokens int64
-	sum    digest
 }
 
 // measure returns the point after each block that is not silent and the point
@@ -72,8 +63,8 @@ type meter struct {
 func newMeter(every int64) *meter { return &meter{hash: sha256.New(), every: every} }
 
 func (m *meter) here() point {
-	p := point{tokens: m.bytes / tokenBytes}
-	m.hash.Sum(p.sum[:0])
+	p := point{Tokens: m.bytes / tokenBytes}
+	m.hash.Sum(p.Sum[:0])
 	return p
 }
 

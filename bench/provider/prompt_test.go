@@ -11,15 +11,15 @@ import (
 func TestTokenRule(t *testing.T) {
 	for text, want := range map[string]int64{"": 3, "a": 4, "abcd": 4, "abcde": 5, "äö": 4, strings.Repeat("x", 400): 103} {
 		ends, _, _ := measure([]block{{kind: "k", text: []byte(text)}}, 0)
-		if ends[0].tokens != want {
-			t.Errorf("a block of %q costs %d tokens, want %d", text, ends[0].tokens, want)
+		if ends[0].Tokens != want {
+			t.Errorf("a block of %q costs %d tokens, want %d", text, ends[0].Tokens, want)
 		}
 	}
 	if got := string(canonical(object{"b": "<&>", "a": []any{}})); got != `{"a":[],"b":"<&>"}` {
 		t.Errorf("canonical JSON is %s, want sorted names and no escapes that need not be", got)
 	}
-	if _, end, _ := measure([]block{imageBlock("image", "a")}, 0); end.tokens != headerTokens+imageTokens {
-		t.Errorf("an image costs %d tokens, want %d", end.tokens, headerTokens+imageTokens)
+	if _, end, _ := measure([]block{imageBlock("image", "a")}, 0); end.Tokens != headerTokens+imageTokens {
+		t.Errorf("an image costs %d tokens, want %d", end.Tokens, headerTokens+imageTokens)
 	}
 }
 
@@ -43,11 +43,11 @@ func TestInvariant1_TokensDependOnTheTextAlone(t *testing.T) {
 		for _, b := range blocks {
 			one, _, _ := measure([]block{b}, 0)
 			if !b.silent {
-				sum += one[0].tokens
+				sum += one[0].Tokens
 			}
 		}
-		if sum != end.tokens {
-			t.Fatalf("blocks alone cost %d, together %d", sum, end.tokens)
+		if sum != end.Tokens {
+			t.Fatalf("blocks alone cost %d, together %d", sum, end.Tokens)
 		}
 		longer, _, _ := measure(append(append([]block{}, blocks...), tail...), 0)
 		for i := range ends {
@@ -64,16 +64,16 @@ func TestStepsAreBeginningsOfThePrompt(t *testing.T) {
 		blocks := drawBlocks(t, "blocks")
 		every := rapid.Int64Range(1, 6).Draw(t, "every")
 		_, end, steps := measure(blocks, every)
-		if int64(len(steps)) != end.tokens/every {
-			t.Fatalf("%d steps of %d in %d tokens", len(steps), every, end.tokens)
+		if int64(len(steps)) != end.Tokens/every {
+			t.Fatalf("%d steps of %d in %d tokens", len(steps), every, end.Tokens)
 		}
 		_, again, _ := measure(blocks, 0)
 		if again != end {
 			t.Fatalf("the prompt differs when stepped: %v and %v", end, again)
 		}
 		for i, s := range steps {
-			if s.tokens != int64(i+1)*every {
-				t.Fatalf("step %d lies at %d", i, s.tokens)
+			if s.Tokens != int64(i+1)*every {
+				t.Fatalf("step %d lies at %d", i, s.Tokens)
 			}
 		}
 	})
@@ -95,7 +95,7 @@ func TestInvariant3_ClassesAddUp(t *testing.T) {
 			Anthropic: ask(sonnet, nil, messages...),
 			Chat:      edited(chat(rapid.SampledFrom([]string{sol, gpt5}).Draw(t, "model"), messages...), func(object) {}),
 		} {
-			q := &request{header: http.Header{}, body: mustJSON(body), tenant: "t", start: p.cache.arrive(clock.Now())}
+			q := &request{header: http.Header{}, body: mustJSON(body), tenant: "t", start: p.cache.Arrive(clock.Now())}
 			answering := p.answerMessages
 			if dialect == Chat {
 				answering = p.answerChat

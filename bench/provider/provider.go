@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/bench/cache"
 )
 
 // Options configure a Provider. The zero value works.
@@ -65,7 +67,7 @@ type Provider struct {
 	ledger *ledger
 	server *http.Server
 	conns  *connSet
-	cache  *cache
+	cache  *cache.Prompts
 	store  *responseStore
 
 	messagePrints  *prints[messagesPrint]
@@ -81,7 +83,7 @@ type Provider struct {
 // New returns a provider that is not listening yet.
 func New(opt Options) *Provider {
 	opt.setDefaults()
-	p := &Provider{opt: opt, cache: newCache(), store: newResponseStore(), tallies: map[string]Tally{}}
+	p := &Provider{opt: opt, cache: cache.NewPrompts(), store: newResponseStore(), tallies: map[string]Tally{}}
 	p.messagePrints, p.responsePrints = newPrints[messagesPrint](), newPrints[responsesPrint]()
 	p.ledger = newLedger(opt.KeepRequests, opt.KeepBytes)
 	p.conns = newConnSet(p.ledger, opt.OnFirstByte)

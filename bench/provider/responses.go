@@ -24,7 +24,7 @@ func (p *Provider) readResponses(q *request) (*responsesRequest, *apiError) {
 		return nil, refuse("We could not parse the JSON body of your request: %v", err)
 	}
 	r := &responsesRequest{body: o, model: gptOf(o.str("model"))}
-	if r.model.name == "" {
+	if r.model.Name == "" {
 		return nil, refuseParam("model", "missing_required_parameter", "Missing required parameter: 'model'.")
 	}
 	var e *apiError

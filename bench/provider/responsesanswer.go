@@ -19,7 +19,7 @@ func (p *Provider) answerResponse(q *request) (*answer, *apiError) {
 		said = r.question(prompt, q.fault.EventBytes).reply()
 	}
 	pl.tokens.Output = said.output()
-	out := r.response(said, q.naming(prompt), q.start.at.Unix(), pl.tokens)
+	out := r.response(said, q.naming(prompt), q.start.At.Unix(), pl.tokens)
 	kept := r.print(pl)
 	if r.options.comparison != "" {
 		out.Diagnostics = p.diagnose(q, r, kept, pl)
@@ -28,10 +28,10 @@ func (p *Provider) answerResponse(q *request) (*answer, *apiError) {
 	if r.body.flag("stream") {
 		a = streamed(out.events(q.fault.EventBytes > 0))
 	}
-	a.model, a.tokens = r.model.name, &pl.tokens
+	a.model, a.tokens = r.model.Name, &pl.tokens
 	a.begin = func() {
-		p.cache.commit(pl)
-		if r.model.breakpoints() && out.Status == "completed" {
+		p.cache.Commit(pl.made)
+		if r.model.Breakpoints() && out.Status == "completed" {
 			p.responsePrints.add(q.tenant, out.ID, kept)
 		}
 		p.store.add(q.tenant, out.ID, r.body, &stored{r.input, append(r.items, decoded(out.Output)...), out, r.size})
@@ -57,8 +57,8 @@ func (p *Provider) countResponse(q *request) (*answer, *apiError) {
 		return nil, e
 	}
 	_, end, _ := measure(r.prompt.blocks, 0)
-	a := whole(200, object{"object": "response.input_tokens", "input_tokens": end.tokens})
-	a.model = r.model.name
+	a := whole(200, object{"object": "response.input_tokens", "input_tokens": end.Tokens})
+	a.model = r.model.Name
 	return a, nil
 }
 
@@ -81,10 +81,10 @@ func (p *Provider) compactResponse(q *request) (*answer, *apiError) {
 	pl.tokens.Output = textTokens(folded)
 	output = append(output, object{"type": "compaction", "id": idFor("cmp_", names, 2), "encrypted_content": folded})
 	a := whole(200, object{
-		"id": idFor("resp_", names, 3), "object": "response.compaction", "created_at": q.start.at.Unix(),
+		"id": idFor("resp_", names, 3), "object": "response.compaction", "created_at": q.start.At.Unix(),
 		"output": output, "usage": r.usage(pl.tokens),
 	})
-	a.model, a.tokens, a.begin = r.model.name, &pl.tokens, func() { p.cache.commit(pl) }
+	a.model, a.tokens, a.begin = r.model.Name, &pl.tokens, func() { p.cache.Commit(pl.made) }
 	return a, nil
 }
 
@@ -113,7 +113,7 @@ func (p *Provider) newConversation(q *request) (*answer, *apiError) {
 		return nil, refuse("We could not parse the JSON body of your request: %v", err)
 	}
 	id := p.store.open(q.tenant, body.list("items"), int64(len(q.body)))
-	return whole(200, object{"id": id, "object": "conversation", "created_at": q.start.at.Unix(), "metadata": object{}}), nil
+	return whole(200, object{"id": id, "object": "conversation", "created_at": q.start.At.Unix(), "metadata": object{}}), nil
 }
 
 type responseObject struct {
@@ -186,7 +186,7 @@ func (r *responsesRequest) usage(t Tokens) *responseUsage {
 // response is the answer as a whole.
 func (r *responsesRequest) response(said reply, names digest, created int64, t Tokens) responseObject {
 	out := responseObject{
-		ID: idFor("resp_", names, 0), Object: "response", Created: created, Status: "completed", Model: r.model.name,
+		ID: idFor("resp_", names, 0), Object: "response", Created: created, Status: "completed", Model: r.model.Name,
 		Instructions: r.body["instructions"], Output: []outputItem{}, Parallel: r.body["parallel_tool_calls"] != false,
 		Previous: r.body["previous_response_id"], Store: r.body["store"] != false, ToolChoice: r.body["tool_choice"],
 		Tools: append([]any{}, r.body.list("tools")...), Usage: r.usage(t), Metadata: r.body["metadata"], Tier: tierOf(r.body),

@@ -44,13 +44,13 @@ type responsesPrint struct {
 func (r *responsesRequest) print(p *plan) responsesPrint {
 	s := r.settings()
 	out := responsesPrint{
-		model: r.model.name, key: r.options.key, tools: string(canonical(r.body["tools"])), tier: string(canonical(s["tier"])),
+		model: r.model.Name, key: r.options.key, tools: string(canonical(r.body["tools"])), tier: string(canonical(s["tier"])),
 		format: string(canonical(s["format"])), effort: string(canonical(s["effort"])), verbosity: string(canonical(s["verbosity"])),
 		compactions: r.compactions(), reusable: p.tokens.CacheRead + p.tokens.Written(), at: -1,
 	}
 	for i, end := range p.ends {
-		if end.tokens == out.reusable {
-			out.at, out.upTo = i, end.sum
+		if end.Tokens == out.reusable {
+			out.at, out.upTo = i, end.Sum
 		}
 	}
 	return out
@@ -101,7 +101,7 @@ func (now *responsesPrint) since(before responsesPrint, ends []point) string {
 		return responsesEffortChanged
 	case now.verbosity != before.verbosity:
 		return responsesVerbosityChanged
-	case before.at >= 0 && before.at < len(ends) && ends[before.at].sum == before.upTo:
+	case before.at >= 0 && before.at < len(ends) && ends[before.at].Sum == before.upTo:
 		return "" // all that could be reused is there
 	case now.compactions > before.compactions:
 		return responsesCompacted

@@ -72,7 +72,7 @@ func (p *Provider) take(x *exchange, r *http.Request) (*answer, error) {
 	if refused == nil {
 		x.body, refused = decode(raw, x.header.Get("content-encoding"), p.opt.MaxBody)
 	}
-	x.start = p.cache.arrive(p.opt.Now())
+	x.start = p.cache.Arrive(p.opt.Now())
 	x.note(func(e *Exchange) {
 		e.Body, e.BodySize, e.SHA256 = raw, int64(len(raw)), sha256.Sum256(raw)
 		e.Dialect, e.Fault, e.Tenant, e.ReceivedAt = x.at.dialect, x.fault, x.tenant, time.Now()

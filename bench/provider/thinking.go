@@ -98,7 +98,7 @@ func (m *messagesRequest) checkThinking() *apiError {
 		dropping = dropping || reason == mismatchPrefix
 		m.changes = append(m.changes, transformation{"thinking_dropped", p.path, reason})
 	}
-	m.placed, m.bound = kept, chain.here().sum
+	m.placed, m.bound = kept, chain.here().Sum
 	return nil
 }
 
@@ -117,7 +117,7 @@ func newBindingChain(all []placed) *bindingChain {
 		}
 	}
 	_, end, _ := measure(head, 0)
-	c := &bindingChain{head: block{kind: "head", text: end.sum[:], silent: true}}
+	c := &bindingChain{head: block{kind: "head", text: end.Sum[:], silent: true}}
 	c.restart()
 	return c
 }
@@ -135,7 +135,7 @@ func (c *bindingChain) upTo(p placed) digest {
 	if p.block.str("type") == "compaction" {
 		c.restart()
 	}
-	before := c.here().sum
+	before := c.here().Sum
 	c.add(p.content())
 	return before
 }

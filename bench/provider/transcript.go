@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/bench/cache"
 )
 
 // A transcript is an OpenAI prompt under construction: tools, instructions,
@@ -11,14 +13,14 @@ import (
 type transcript struct {
 	model  gpt
 	blocks []block
-	at     boundaries
+	at     cache.Boundaries
 
 	leading bool // still in the initial developer group
 	tooling bool // the last item was a tool's response
 }
 
 func newTranscript(model gpt, tools []any) *transcript {
-	t := &transcript{model: model, at: boundaries{developer: -1}, leading: true}
+	t := &transcript{model: model, at: cache.Boundaries{Developer: -1}, leading: true}
 	for _, tool := range tools {
 		t.add(block{kind: "tool", text: canonical(tool)})
 	}
@@ -40,20 +42,20 @@ func (t *transcript) instruct(text string) {
 func (t *transcript) endItem(role string) {
 	end := len(t.blocks) - 1
 	if t.tooling && role == "tool" { // only the last response of a group is a boundary
-		t.at.messages = t.at.messages[:len(t.at.messages)-1]
+		t.at.Messages = t.at.Messages[:len(t.at.Messages)-1]
 	}
 	t.tooling = role == "tool"
 	developer := role == "developer" || role == "system"
 	t.leading = t.leading && developer
 	switch {
-	case t.leading && t.at.developer >= 0: // so is the last of the initial developer group
-		t.at.messages = t.at.messages[:len(t.at.messages)-1]
+	case t.leading && t.at.Developer >= 0: // so is the last of the initial developer group
+		t.at.Messages = t.at.Messages[:len(t.at.Messages)-1]
 		fallthrough
 	case t.leading:
-		t.at.developer = end
-		t.at.messages = append(t.at.messages, end)
+		t.at.Developer = end
+		t.at.Messages = append(t.at.Messages, end)
 	case role == "user" || role == "tool":
-		t.at.messages = append(t.at.messages, end)
+		t.at.Messages = append(t.at.Messages, end)
 	}
 }
 
@@ -104,13 +106,13 @@ func (t *transcript) breakpoint(part object, kind, path string) *apiError {
 		return nil
 	}
 	path += ".prompt_cache_breakpoint"
-	if !t.model.breakpoints() || !slices.Contains(markParts, kind) {
+	if !t.model.Breakpoints() || !slices.Contains(markParts, kind) {
 		return unknownParameter(path)
 	}
 	if part.obj("prompt_cache_breakpoint").str("mode") != "explicit" {
 		return refuseParam(path, "invalid_value", "Invalid value for '%s.mode': expected 'explicit'.", path)
 	}
-	t.at.explicit = append(t.at.explicit, len(t.blocks)-1)
+	t.at.Explicit = append(t.at.Explicit, len(t.blocks)-1)
 	return nil
 }
 
@@ -132,12 +134,12 @@ const maxCacheKey = 64
 
 // cacheOptionsOf reads them; responses says that the request is to Responses.
 func cacheOptionsOf(body object, g gpt, responses bool) (cacheOptions, *apiError) {
-	o := cacheOptions{key: body.str("prompt_cache_key"), implicit: true, lifetime: lifetimeDefault}
+	o := cacheOptions{key: body.str("prompt_cache_key"), implicit: true, lifetime: cache.Lifetime30m}
 	if n := len([]rune(o.key)); n > maxCacheKey {
 		return o, refuseParam("prompt_cache_key", "string_above_max_length",
 			"Invalid 'prompt_cache_key': string too long. Expected a string with maximum length %d, but got a string with length %d instead.", maxCacheKey, n)
 	}
-	if !g.breakpoints() {
+	if !g.Breakpoints() {
 		return o.readOld(body, g)
 	}
 	options := body.obj("prompt_cache_options")
@@ -155,8 +157,8 @@ func cacheOptionsOf(body object, g gpt, responses bool) (cacheOptions, *apiError
 		}
 	}
 	switch ttl := options.str("ttl"); {
-	case ttl == "12h" && responses && g.halfDay():
-		o.lifetime = lifetimeHalfDay
+	case ttl == "12h" && responses && g.HalfDay():
+		o.lifetime = cache.Lifetime12h
 	case ttl != "" && ttl != "30m":
 		return o, refuseParam("prompt_cache_options.ttl", "invalid_value", "Invalid value for 'prompt_cache_options.ttl': '%s' is not supported on this model.", ttl)
 	}
@@ -168,10 +170,10 @@ func (o cacheOptions) readOld(body object, g gpt) (cacheOptions, *apiError) {
 	if body.has("prompt_cache_options") {
 		return o, unknownParameter("prompt_cache_options")
 	}
-	o.lifetime = lifetimeDay
+	o.lifetime = cache.Lifetime24h
 	switch retention := body.str("prompt_cache_retention"); {
-	case retention == "in_memory" && !g.dayOnly():
-		o.lifetime = lifetimeMemory
+	case retention == "in_memory" && !g.DayOnly():
+		o.lifetime = cache.LifetimeInMemory
 	case retention != "" && retention != "24h":
 		return o, refuseParam("prompt_cache_retention", "invalid_value", "Invalid value for 'prompt_cache_retention': '%s' is not supported on this model.", retention)
 	}
@@ -189,7 +191,7 @@ func (g gpt) keyed(body object, format, effort, verbosity any) object {
 	if v, ok := body["parallel_tool_calls"]; ok && v != true {
 		s["parallel"] = v
 	}
-	if tier := tierOf(body); tier != nil && g.breakpoints() {
+	if tier := tierOf(body); tier != nil && g.Breakpoints() {
 		s["tier"] = *tier
 	}
 	return s
@@ -210,16 +212,14 @@ func tierOf(body object) *string {
 // parameters, beside the prompt itself, that the cache key covers.
 func (p *Provider) planPrompt(q *request, t *transcript, o cacheOptions, settings object) (*plan, digest) {
 	every := int64(0)
-	if !t.model.breakpoints() {
-		every = t.model.interval()
+	if !t.model.Breakpoints() {
+		every = t.model.Interval()
 	}
 	ends, end, steps := measure(t.blocks, every)
-	scope := scopeOf("openai", q.tenant, t.model.name, o.key, string(canonical(settings.without())))
-	if t.model.breakpoints() {
-		t.at.implicit = o.implicit
-		pl := p.cache.planBoundaries(scope, ends, t.at, o.lifetime, q.start)
-		pl.ends = ends
-		return pl, end.sum
+	scope := cache.Scope("openai", q.tenant, t.model.Name, o.key, string(canonical(settings.without())))
+	if t.model.Breakpoints() {
+		t.at.Implicit = o.implicit
+		return newPlan(p.cache.PlanBoundaries(scope, ends, t.at, o.lifetime, q.start), ends), end.Sum
 	}
-	return p.cache.planIntervals(scope, steps, end.tokens, o.lifetime, q.start), end.sum
+	return newPlan(p.cache.PlanSteps(scope, steps, end.Tokens, t.model.Minimum(), o.lifetime, q.start), nil), end.Sum
 }
