@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"math/bits"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -90,7 +92,8 @@ type Want struct {
 type Store struct {
 	log     logsink.Log // immutable
 	opt     Options     // immutable
-	cache   *ristretto.Cache[string, *Epoch]
+	cache   *ristretto.Cache[uint64, *Epoch] // by hash of the session
+	seed    maphash.Seed
 	flights singleflight.Group // one look-up or composition per session
 	places  chan struct{}      // one for each composition under way
 
@@ -118,7 +121,7 @@ type Store struct {
 // New returns a store over a log, which it does not own. Close stops it.
 func New(log logsink.Log, opt Options) (*Store, error) {
 	opt.setDefaults()
-	cache, err := ristretto.NewCache(&ristretto.Config[string, *Epoch]{
+	cache, err := ristretto.NewCache(&ristretto.Config[uint64, *Epoch]{
 		NumCounters:        max(opt.CacheBytes/epochCost*10, 1000),
 		MaxCost:            opt.CacheBytes,
 		BufferItems:        64,
@@ -132,7 +135,7 @@ func New(log logsink.Log, opt Options) (*Store, error) {
 		panic("BUG: " + err.Error()) // only for a size below 1
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Store{ended: ended, places: make(chan struct{}, maxComposing), log: log, opt: opt, cache: cache, stop: stop,
+	s := &Store{ended: ended, places: make(chan struct{}, maxComposing), log: log, opt: opt, cache: cache, seed: maphash.MakeSeed(), stop: stop,
 		live: interner[Epoch]{values: map[string]weak.Pointer[Epoch]{}}, pending: pending{epochs: map[logsink.Key]*pendingEpoch{}}}
 	s.minds(log)
 	s.done.Go(func() { s.watch(ctx) })
@@ -207,7 +210,7 @@ func (s *Store) Peek(ctx context.Context, k logsink.Key) (*Epoch, error) {
 // known returns the epoch in memory, or nil. That it is asked for by name and
 // not only by hash is checked: a collision must not cross sessions.
 func (s *Store) known(k logsink.Key) *Epoch {
-	if e, ok := s.cache.Get(cacheKey(k)); ok && e.Key == k {
+	if e, ok := s.cache.Get(s.hash(k)); ok && e.Key == k {
 		return e
 	}
 	return s.pending.get(k)
@@ -229,16 +232,16 @@ func (s *Store) keep(a *logsink.Anchor, born bool) *Epoch {
 	if a.Epoch > 1 {
 		s.end(a.Key, a.Epoch-1)
 	}
-	name := cacheKey(a.Key) + "\x00" + strconv.Itoa(a.Epoch)
+	name := sessionName(a.Key) + "\x00" + strconv.Itoa(a.Epoch)
 	e := s.live.intern(name, func() *Epoch { return newEpoch(a, born, s.forgetful) })
-	s.opt.FillCache(func() { s.cache.Set(cacheKey(a.Key), e, e.cost) })
+	s.opt.FillCache(func() { s.cache.Set(s.hash(a.Key), e, e.cost) })
 	return e
 }
 
 // fly runs begin once for all requests that want the same of one session. The
 // work has its own deadlines: the first caller may leave, the others still wait.
 func (s *Store) fly(ctx context.Context, w Want, r *Recipe) (*Epoch, error) {
-	flight := cacheKey(w.Key) + "\x00" + w.Resume
+	flight := sessionName(w.Key) + "\x00" + w.Resume
 	done := s.flights.DoChan(flight, func() (e any, err error) {
 		defer func() {
 			if p := recover(); p != nil { // singleflight would end the process
@@ -288,4 +291,9 @@ func (s *Store) read(ctx context.Context, k logsink.Key) (*Epoch, error) {
 	return e, err
 }
 
-func cacheKey(k logsink.Key) string { return k.Tenant + "\x00" + k.Session }
+func sessionName(k logsink.Key) string { return k.Tenant + "\x00" + k.Session }
+
+// hash is where the cache has a session's epoch.
+func (s *Store) hash(k logsink.Key) uint64 {
+	return bits.RotateLeft64(maphash.String(s.seed, k.Tenant), 1) ^ maphash.String(s.seed, k.Session)
+}

@@ -371,7 +371,7 @@ func BenchmarkFindKnown(b *testing.B) {
 			for i := range n {
 				k := want(fmt.Sprint(i)).Key
 				own := &Epoch{Key: k, Decision: e.Decision}
-				s.cache.Set(cacheKey(k), own, epochCost)
+				s.cache.Set(s.hash(k), own, epochCost)
 			}
 			s.cache.Wait()
 			r := (&composer{empty: true}).recipe()

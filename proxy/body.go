@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
 )
@@ -104,7 +105,8 @@ func (x *exchange) letGo() {
 	x.buf, x.raw, x.body = nil, nil, nil
 }
 
-// bodies are buffers by size: class i holds those of 4 KiB << i.
+// bodies are buffers by size: class i holds those of 4 KiB << i, each by its
+// first byte: a slice would have to be boxed whenever one is given back.
 var bodies [16]sync.Pool
 
 const smallestBody = 4 << 10
@@ -117,8 +119,8 @@ func acquireBody(n int) []byte {
 	if class >= len(bodies) {
 		return make([]byte, n)
 	}
-	if p, ok := bodies[class].Get().(*[]byte); ok {
-		return (*p)[:n]
+	if first, ok := bodies[class].Get().(*byte); ok {
+		return unsafe.Slice(first, smallestBody<<class)[:n]
 	}
 	return make([]byte, n, smallestBody<<class)
 }
@@ -127,6 +129,6 @@ func acquireBody(n int) []byte {
 func releaseBody(b []byte) {
 	class := bodyClass(cap(b))
 	if cap(b) >= smallestBody && class < len(bodies) && cap(b) == smallestBody<<class {
-		bodies[class].Put(&b)
+		bodies[class].Put(unsafe.SliceData(b))
 	}
 }

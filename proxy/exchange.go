@@ -70,6 +70,7 @@ type exchange struct {
 // answers take minutes, and an index of a large body is large itself.
 type work struct {
 	head  head
+	get   func(name string) []byte // head.get, made once
 	doc   jsonspan.Doc
 	facts dialect.Request
 	parts net.Buffers // room for the body's parts
@@ -81,7 +82,11 @@ type work struct {
 	kept  *repeat // this one, once it is kept
 }
 
-var works = sync.Pool{New: func() any { return new(work) }}
+var works = sync.Pool{New: func() any {
+	w := new(work)
+	w.get = w.head.get
+	return w
+}}
 
 // errClientLeft ends what is done for a client that is no longer there.
 var errClientLeft = clientLeft{}
@@ -239,7 +244,7 @@ func (x *exchange) release() {
 	x.work, x.plan.splices = nil, nil
 	w.doc.Reset()
 	w.facts.Reset()
-	w.head.fields, w.head.connection = clear0(w.head.fields), clear0(w.head.connection)
+	w.head.reset()
 	w.parts = clear0(w.parts)
 	x.forgo(w)
 	works.Put(w)
@@ -257,5 +262,7 @@ func newID(now time.Time) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixNano()))
 	binary.BigEndian.PutUint64(b[8:], rand.Uint64())
-	return hex.EncodeToString(b[:])
+	var text [2 * len(b)]byte
+	hex.Encode(text[:], b[:])
+	return string(text[:])
 }

@@ -41,7 +41,7 @@ func (x *exchange) appendHead(b []byte) []byte {
 	up := x.route.upstream
 	b = append(b, x.ctx.Method()...)
 	b = append(b, ' ')
-	b = append(b, up.target(x.path, x.query)...)
+	b = up.appendTarget(b, x.path, x.query)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
 	b = append(b, up.base.Host...)
 	b = append(b, crlf...)

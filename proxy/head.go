@@ -15,7 +15,8 @@ type field struct{ name, value []byte }
 
 // A head is the client's header lines in their order and spelling.
 type head struct {
-	fields []field
+	fields  []field
+	lengths uint64 // bit n: a name is n bytes long (63: or longer)
 	// connection holds the names that the client's Connection header lists.
 	connection [][]byte
 }
@@ -28,7 +29,7 @@ var errFraming = errors.New("ambiguous request framing")
 // names with spaces and both kinds of length together (measured in
 // facts/reliability.md 4.2); none of these goes on from here.
 func (h *head) read(req *fasthttp.RequestHeader) error {
-	h.fields, h.connection = h.fields[:0], h.connection[:0]
+	h.reset()
 	lengths, codings := 0, 0
 	for raw := req.RawHeaders(); len(raw) > 0; {
 		line, rest, _ := bytes.Cut(raw, crlf)
@@ -43,8 +44,9 @@ func (h *head) read(req *fasthttp.RequestHeader) error {
 		if hasControl(value) {
 			return fmt.Errorf("%w: a header value holds a control character", errFraming)
 		}
-		f := field{name, bytes.Trim(value, " \t")}
+		f := field{name, trimBlanks(value)}
 		h.fields = append(h.fields, f)
+		h.lengths |= lengthBit(len(name))
 		switch {
 		case is(name, "content-length"):
 			lengths++
@@ -62,6 +64,27 @@ func (h *head) read(req *fasthttp.RequestHeader) error {
 	return nil
 }
 
+// trimBlanks takes off what may surround a value. bytes.Trim makes a set of its
+// second argument, for every line of every request.
+func trimBlanks(b []byte) []byte {
+	for len(b) > 0 && isBlank(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isBlank(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+func lengthBit(n int) uint64 { return 1 << min(n, 63) }
+
+// reset lets go of the request's lines and keeps their room.
+func (h *head) reset() {
+	h.fields, h.connection, h.lengths = clear0(h.fields), clear0(h.connection), 0
+}
+
 var (
 	crlf  = []byte("\r\n")
 	colon = []byte(":")
@@ -70,14 +93,18 @@ var (
 // list takes the names in a Connection header.
 func (h *head) list(value []byte) {
 	for name := range bytes.SplitSeq(value, []byte(",")) {
-		if name = bytes.Trim(name, " \t"); len(name) > 0 {
+		if name = trimBlanks(name); len(name) > 0 {
 			h.connection = append(h.connection, name)
 		}
 	}
 }
 
-// get returns the first value under a name, or nil.
+// get returns the first value under a name, or nil. Some forty names are asked
+// for in each request, and few of them are there.
 func (h *head) get(name string) []byte {
+	if h.lengths&lengthBit(len(name)) == 0 {
+		return nil
+	}
 	for _, f := range h.fields {
 		if is(f.name, name) {
 			return f.value

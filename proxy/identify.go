@@ -15,7 +15,7 @@ import (
 func (x *exchange) identify() error {
 	in := identity.Input{
 		Family:      dialect.Family(x.dialect.Name()),
-		Header:      x.head.get,
+		Header:      x.get,
 		Credential:  x.credential(),
 		Named:       x.session,
 		Doc:         &x.doc,

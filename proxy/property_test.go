@@ -124,7 +124,7 @@ func sendProperty(t *testing.T, b *bench, ctx *fasthttp.RequestCtx, client []byt
 		t.Errorf("I3: the parts of %s are not the client's", client)
 	}
 	r = propertyResult{injected: x.plan.inject, why: x.plan.why, askUsage: x.plan.askUsage, sent: bytes.Join(parts, nil)}
-	r.cut = cut(r.sent, x.plan.recordSplices())
+	r.cut = cut(r.sent, x.plan.recordSplices(nil))
 	if x.epoch != nil {
 		r.prefix = bytes.Clone(x.epoch.Rendering(x.facts.Rendering))
 	}

@@ -21,12 +21,17 @@ type sent struct {
 // record describes the request in the log before it leaves. With
 // log.requests: async it is queued, and a crash may lose the last 100 ms.
 func (x *exchange) record() error {
-	r := &logsink.Request{
+	room := new(struct { // one piece: all of it lives as long
+		request logsink.Request
+		splices [2]logsink.Splice
+	})
+	r := &room.request
+	*r = logsink.Request{
 		V: logsink.Version, ID: x.id, Key: x.key(), Epoch: x.epoch.Number, Thread: x.ident.Thread,
 		Attempt: 1, Dialect: x.dialect.Name(), Route: x.route.Name, Path: x.path,
 		Model: string(x.facts.Model), Class: x.class(), Stream: x.facts.Stream,
 		Decision: logsink.Inject, Why: x.plan.why,
-		Messages: len(x.facts.History), Splices: x.plan.recordSplices(),
+		Messages: len(x.facts.History), Splices: x.plan.recordSplices(room.splices[:0]),
 		Marks: x.facts.Marks, Time: x.start.UTC(), Derived: x.ident.Derived,
 	}
 	if !x.plan.inject {

@@ -195,7 +195,7 @@ func (x *exchange) hintThread() uint64 {
 	_, _ = h.Write(x.credential())
 	_ = h.WriteByte(0)
 	_, _ = h.WriteString(x.session)
-	x.gen.resolver.Hint(&h, x.head.get)
+	x.gen.resolver.Hint(&h, x.get)
 	_, _ = h.Write(x.body[:min(len(x.body), hintBytes)])
 	return h.Sum64()
 }

@@ -164,10 +164,9 @@ func same(a, b []byte) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// recordSplices are the inserted ranges as the log has them: in offsets of the
-// body that was sent, neighbours joined.
-func (p *plan) recordSplices() []logsink.Splice {
-	var out []logsink.Splice
+// recordSplices appends the inserted ranges as the log has them: in offsets of
+// the body that was sent, neighbours joined.
+func (p *plan) recordSplices(out []logsink.Splice) []logsink.Splice {
 	inserted := 0
 	for _, s := range p.splices {
 		at := s.At + inserted

@@ -85,17 +85,18 @@ func closing(c net.Conn, err error) error {
 	return err
 }
 
-// target is the request target for a path and query: the client's, below the
-// upstream's own path. A /v1 that both have stands there once.
-func (u *upstream) target(path string, query []byte) string {
+// appendTarget appends the request target for a path and query: the client's,
+// below the upstream's own path. A /v1 that both have stands there once.
+func (u *upstream) appendTarget(dst []byte, path string, query []byte) []byte {
 	base := strings.TrimSuffix(u.base.Path, "/")
 	if strings.HasSuffix(base, "/v1") && (path == "/v1" || strings.HasPrefix(path, "/v1/")) {
 		path = path[len("/v1"):]
 	}
+	dst = append(append(dst, base...), path...)
 	if len(query) > 0 {
-		return base + path + "?" + string(query)
+		dst = append(append(dst, '?'), query...)
 	}
-	return base + path
+	return dst
 }
 
 // A link is one connection to a provider while one request has it.

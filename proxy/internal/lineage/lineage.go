@@ -40,5 +40,7 @@ func (p Point) String() string {
 	if p.IsZero() {
 		return ""
 	}
-	return hex.EncodeToString(p[:])
+	var text [2 * len(p)]byte
+	hex.Encode(text[:], p[:])
+	return string(text[:])
 }
