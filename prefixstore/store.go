@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"math/bits"
 	"log/slog"
+	"math/bits"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -90,8 +90,8 @@ type Want struct {
 // A Store finds and freezes epochs. Its methods may be called from any number
 // of goroutines.
 type Store struct {
-	log     logsink.Log // immutable
-	opt     Options     // immutable
+	log     logsink.Log                      // immutable
+	opt     Options                          // immutable
 	cache   *ristretto.Cache[uint64, *Epoch] // by hash of the session
 	seed    maphash.Seed
 	flights singleflight.Group // one look-up or composition per session
