@@ -68,15 +68,20 @@ func (v Value) Raw() []byte {
 // Get is the member of an object that has the name. It is absent if there is no
 // such member, v is no object, or v's members are not indexed.
 func (v Value) Get(name string) Value {
-	if v.Kind() != Object {
+	n := v.node()
+	if n.kind != Object || !n.indexed || n.children == 0 {
 		return Value{}
 	}
-	for m := v.First(); m.d != nil; m = m.Next() {
-		if v.d.nodes[m.i].named(v.d.body, name) {
-			return m
+	nodes := v.d.nodes
+	for i := v.i + 1; ; i = nodes[i].next {
+		m := &nodes[i]
+		if (int(m.nameLen) == len(name) || m.nameEscaped) && m.named(v.d.body, name) {
+			return Value{v.d, i}
+		}
+		if m.next == 0 {
+			return Value{}
 		}
 	}
-	return Value{}
 }
 
 // First is the first element of an array or member of an object. It is absent
