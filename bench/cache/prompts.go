@@ -71,12 +71,14 @@ type Plan struct {
 }
 
 type planned struct {
-	sum      Sum
+	key      entryKey
 	lifetime time.Duration
 }
 
-func (p *Plan) keep(sum Sum, lifetime time.Duration) {
-	p.kept = append(p.kept, planned{sum, lifetime})
+func (p *Plan) keep(sum Sum, lifetime time.Duration) { p.keepIn(p.scope, sum, lifetime) }
+
+func (p *Plan) keepIn(scope, sum Sum, lifetime time.Duration) {
+	p.kept = append(p.kept, planned{entryKey{scope, sum}, lifetime})
 }
 
 // Tokens are the input of requests in disjoint classes. Writes that cost
@@ -111,7 +113,7 @@ func (c *Prompts) Commit(p *Plan) {
 	defer c.mu.Unlock()
 	c.seq++
 	for _, k := range p.kept {
-		c.keep(entryKey{p.scope, k.sum}, k.lifetime, p.start.At, c.seq)
+		c.keep(k.key, k.lifetime, p.start.At, c.seq)
 	}
 }
 
