@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
@@ -56,9 +55,7 @@ type exchange struct {
 
 	leaving func() // x.leave, made once
 
-	// life ends when the client leaves; stop ends it.
-	life context.Context
-	stop context.CancelCauseFunc
+	life *life
 	left atomic.Bool // the client has left
 
 	// link is written by the handler and read by the watcher.
@@ -119,7 +116,7 @@ func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
 	x.work = works.Get().(*work)
 	x.start = time.Now()
 	x.id = newID(x.start)
-	x.life, x.stop = context.WithCancelCause(context.Background())
+	x.life = new(life) // others may keep it for longer than the exchange
 	s.inFlight.Add(1)
 	x.conn.Used.Store(true)
 	x.conn.OnGone(x.leaving)
@@ -171,7 +168,7 @@ func (x *exchange) prepare() error {
 // leave is called by the watcher when the client has gone.
 func (x *exchange) leave() {
 	x.left.Store(true)
-	x.stop(errClientLeft)
+	x.life.end()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.link != nil {
@@ -217,7 +214,7 @@ func (x *exchange) recovered() {
 // finish ends an exchange that has its answer, or none. It runs once.
 func (x *exchange) finish() {
 	x.conn.OnGone(nil)
-	x.stop(nil)
+	x.life.end()
 	x.stopLeading()
 	if x.ident.Derived {
 		x.gen.resolver.Done(x.ident, x.sent.history, x.completed)
