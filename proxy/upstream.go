@@ -99,7 +99,8 @@ func (u *upstream) appendTarget(dst []byte, path string, query []byte) []byte {
 	return dst
 }
 
-// A link is one connection to a provider while one request has it.
+// A link is one connection to a provider. One request at a time has it; it lasts
+// as long as the connection.
 type link struct {
 	conn net.Conn      // to write to: plain, or TLS
 	wire *wire.Conn    // under it
@@ -117,20 +118,24 @@ func (u *upstream) acquire() (*link, error) {
 		if err != nil {
 			return nil, err
 		}
-		l := &link{conn: cc.Conn(), wire: wire.Of(cc.Conn()), pool: u.pool}
-		if l.wire.Used.Load() && l.wire.Gone() {
-			u.pool.CloseConn(cc)
+		wc := wire.Of(cc.Conn())
+		l, used := wc.Owner.(*link)
+		if !used {
+			l = &link{conn: cc.Conn(), wire: wc, pool: u.pool}
+			l.give = func(reuse bool) {
+				if reuse && !wc.Gone() {
+					u.pool.ReleaseConn(cc)
+				} else {
+					u.pool.CloseConn(cc)
+				}
+			}
+			wc.Owner = l
+		}
+		if used && wc.Gone() {
+			l.give(false)
 			continue
 		}
-		l.wire.Used.Store(true)
 		l.br = u.pool.AcquireReader(l.conn)
-		l.give = func(reuse bool) {
-			if reuse && !l.wire.Gone() {
-				u.pool.ReleaseConn(cc)
-			} else {
-				u.pool.CloseConn(cc)
-			}
-		}
 		return l, nil
 	}
 }

@@ -16,8 +16,10 @@ type Conn struct {
 	watch *Watcher
 	id    watchID
 
-	// Used is for whoever has the connection: that a request began on it.
-	Used atomic.Bool
+	// These are for whoever has the connection: that a request began on it, and
+	// what belongs to it.
+	Used  atomic.Bool
+	Owner any
 
 	gone   atomic.Bool
 	closed sync.Once
