@@ -19,9 +19,10 @@ type Counters struct {
 
 	Accounts *Accounts
 
-	requests, refused, passthrough, prefixes, tokens *prometheus.CounterVec
-	panics, composeFailed, bytesChanged              prometheus.Counter
-	held                                             *prometheus.HistogramVec
+	requests, prefixes                  *pairs
+	refused, passthrough, tokens        *prometheus.CounterVec
+	panics, composeFailed, bytesChanged prometheus.Counter
+	held                                *prometheus.HistogramVec
 
 	byDialect sync.Map // dialect → *classCounters
 }
@@ -30,10 +31,10 @@ type Counters struct {
 func New() *Counters {
 	c := &Counters{
 		reg:           prometheus.NewRegistry(),
-		requests:      vec("preface_requests_total", "Requests by route and by how they ended.", "route", "end"),
+		requests:      newPairs(vec("preface_requests_total", "Requests by route and by how they ended.", "route", "end")),
 		refused:       vec("preface_refused_total", "Requests that Preface answered itself, by reason.", "reason"),
 		passthrough:   vec("preface_passthrough_total", "Model calls passed on untouched because no place for a prefix could be found in them, by reason.", "reason"),
-		prefixes:      vec("preface_prefix_total", "Model calls by what was done: inject, or bare with the reason.", "route", "decision"),
+		prefixes:      newPairs(vec("preface_prefix_total", "Model calls by what was done: inject, or bare with the reason.", "route", "decision")),
 		tokens:        vec("preface_tokens_total", "Tokens as reported by providers, in disjoint classes.", "dialect", "class"),
 		panics:        counter("preface_panics_total", "Requests that ended in a panic of ours."),
 		composeFailed: counter("preface_compose_failed_total", "Sessions whose contributors gave no prefix."),
@@ -44,7 +45,7 @@ func New() *Counters {
 		}, []string{"end"}),
 	}
 	c.Accounts = newAccounts(c.reg)
-	c.reg.MustRegister(c.requests, c.refused, c.passthrough, c.prefixes, c.tokens, c.panics, c.composeFailed, c.bytesChanged, c.held,
+	c.reg.MustRegister(c.requests.vec, c.refused, c.passthrough, c.prefixes.vec, c.tokens, c.panics, c.composeFailed, c.bytesChanged, c.held,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return c
 }
@@ -76,7 +77,7 @@ func (c *Counters) Handler() http.Handler {
 }
 
 // Request counts a request that ended.
-func (c *Counters) Request(route, end string) { c.requests.WithLabelValues(route, end).Inc() }
+func (c *Counters) Request(route, end string) { c.requests.of(route, end).Inc() }
 
 // Refused counts an answer of our own.
 func (c *Counters) Refused(reason string) { c.refused.WithLabelValues(reason).Inc() }
@@ -90,7 +91,7 @@ func (c *Counters) Prefix(route string, injected bool, why string) {
 	if !injected {
 		decision = "bare_" + why
 	}
-	c.prefixes.WithLabelValues(route, decision).Inc()
+	c.prefixes.of(route, decision).Inc()
 }
 
 // Tokens adds a provider's count. Classes that were not reported add nothing.
