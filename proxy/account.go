@@ -106,7 +106,7 @@ func (x *exchange) settle(rec *logsink.Response, rep *dialect.Report) {
 		}
 	}
 	x.s.accountant.put(answer{
-		req: x.sent.request, resp: rec, call: x.sent.call, before: x.sent.before, usage: rep.Usage, prices: x.gen.prices,
+		req: x.sent.request, resp: rec, call: x.sent.call, before: x.sent.before, line: x.sent.line, usage: rep.Usage, prices: x.gen.prices,
 		query: usage.Query{Model: cmp.Or(rep.Model, x.sent.request.Model), At: x.start, Tier: rep.Tier, Region: rep.Region, Lifetime: x.sent.lifetime},
 	})
 }

@@ -49,7 +49,8 @@ type answer struct {
 	prices *usage.Prices
 	query  usage.Query
 	usage  usage.Usage
-	before int // bytes of the prompt that stand before the prefix
+	before int    // bytes of the prompt that stand before the prefix
+	line   string // the thread as the tracker knows it
 }
 
 const (
@@ -256,7 +257,7 @@ func (a *accountant) explain(ans *answer) {
 		return // an error leaves nothing in a cache
 	}
 	call.Usage, call.Complete = ans.usage, ans.resp.End == logsink.EndComplete
-	v, alarms := a.tracker.Observe(threadName(ans.req), call)
+	v, alarms := a.tracker.Observe(ans.line, call)
 	for _, al := range alarms {
 		a.raise(al, ans.req)
 	}
@@ -279,12 +280,6 @@ func place(n int) *int {
 		return nil
 	}
 	return &n
-}
-
-// threadName is a thread as the tracker knows it, over all its epochs. Side
-// requests have the thread of their conversation, and another header and history.
-func threadName(r *logsink.Request) string {
-	return r.Tenant + "\x00" + r.Session + "\x00" + r.Thread + "\x00" + r.Class
 }
 
 func (a *accountant) raise(al explain.Alarm, r *logsink.Request) {

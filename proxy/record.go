@@ -15,6 +15,7 @@ type sent struct {
 	history  []lineage.Point
 	call     *explain.Request // as it is compared with others, nil if it is not
 	before   int              // bytes of the prompt before the prefix
+	line     string           // the thread as explain knows it
 	lifetime string           // of cache writes, as asked for by the last mark that says
 }
 
@@ -59,6 +60,7 @@ func (x *exchange) follow(r *logsink.Request) error {
 	defer x.thread.order.Unlock()
 	header, blobs := x.snapshot()
 	r.Number, r.Header = x.advance(header)
+	x.sent.line = x.thread.lineOf(r)
 	if header == nil {
 		return nil
 	}
@@ -93,8 +95,13 @@ func (x *exchange) put(rec logsink.Record, blobs ...logsink.Blob) error {
 	return nil
 }
 
-// classCount is the class of requests that count tokens and are no model calls.
-const classCount = "count"
+// Classes of requests in the log.
+const (
+	classTurn    = "turn"
+	classSide    = "side"
+	classCompact = "compact"
+	classCount   = "count" // counts tokens, and is no model call
+)
 
 // class tells requests apart in the log.
 func (x *exchange) class() string {
@@ -102,11 +109,11 @@ func (x *exchange) class() string {
 	case x.endpoint == dialect.Count:
 		return classCount
 	case x.endpoint == dialect.Compact:
-		return "compact"
+		return classCompact
 	case x.plan.why == whySide:
-		return "side"
+		return classSide
 	}
-	return "turn"
+	return classTurn
 }
 
 var partNames = [3]string{"system", "tools", "parameters"}

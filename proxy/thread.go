@@ -31,6 +31,8 @@ type thread struct {
 	// written. It is taken before mu.
 	order sync.Mutex
 
+	turns string // lineOf its turns, "" before the first; guarded by order
+
 	mu sync.Mutex // guards the following
 
 	number  int64            // of the last request
@@ -40,6 +42,20 @@ type thread struct {
 	last    lineage.Point    // history of the last request
 	bare    string           // why the thread goes bare, "" if it does not
 	decided bool
+}
+
+// lineOf is the thread as explain knows it, over all its epochs. Side requests
+// have the thread of their conversation, and another header and history. t.order
+// must be held.
+func (t *thread) lineOf(r *logsink.Request) string {
+	if r.Class == classTurn && t.turns != "" {
+		return t.turns
+	}
+	line := r.Tenant + "\x00" + r.Session + "\x00" + r.Thread + "\x00" + r.Class
+	if r.Class == classTurn {
+		t.turns = line
+	}
+	return line
 }
 
 // threads are those that this process remembers.
