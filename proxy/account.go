@@ -72,11 +72,13 @@ func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	}
 	r, req := &x.relay, x.sent.request
 	now := time.Now()
-	rec := logsink.Response{
+	room := new(answerRecord)
+	rec := &room.Response
+	*rec = logsink.Response{
 		V: logsink.Version, ID: x.id, Key: req.Key, Epoch: req.Epoch, Thread: req.Thread,
 		Status: r.status, Total: now.Sub(x.start), Bytes: r.bytes, End: end, Detail: detail,
 		UpstreamID: r.upstreamID, ResponseID: rep.ID, StopReason: rep.StopReason,
-		Usage: recordUsage(rep.Usage), Time: now.UTC(), Tier: rep.Tier,
+		Usage: room.fill(rep.Usage), Time: now.UTC(), Tier: rep.Tier,
 	}
 	if rep.Model != req.Model {
 		rec.Model = rep.Model
@@ -84,7 +86,7 @@ func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	if !r.first.IsZero() {
 		rec.FirstByte = r.first.Sub(r.sent)
 	}
-	x.settle(&rec, rep)
+	x.settle(rec, rep)
 	x.s.counters.Tokens(req.Dialect, rep.Usage)
 	if x.completed = end == logsink.EndComplete && r.status/100 == 2; x.completed {
 		x.epoch.Completed()
@@ -120,23 +122,27 @@ func (x *exchange) countEnd(end string) {
 	}
 }
 
-// recordUsage writes counts for the log; what was not reported stays away. The
-// counts that the result points to come with it, in one piece.
-func recordUsage(u usage.Usage) *logsink.Usage {
+// An answerRecord is a response record with room for what it points to: there is
+// one for each answer, and all of it lives as long.
+type answerRecord struct {
+	logsink.Response
+	usage  logsink.Usage
+	counts usage.Usage
+}
+
+// fill writes counts for the log; what was not reported stays away.
+func (r *answerRecord) fill(u usage.Usage) *logsink.Usage {
 	if !u.Reported() {
 		return nil
 	}
-	r := &struct {
-		logsink.Usage
-		counts usage.Usage
-	}{counts: u}
+	r.counts = u
 	c := &r.counts
-	r.Usage = logsink.Usage{
+	r.usage = logsink.Usage{
 		Fresh: known(&c.Fresh), CacheRead: known(&c.CacheRead), Unsplit: known(&c.Unsplit),
 		Write5m: known(&c.Write5m), Write1h: known(&c.Write1h), Write30m: known(&c.Write30m), WriteOther: known(&c.WriteOther),
 		Output: known(&c.Output), Reasoning: known(&c.Reasoning),
 	}
-	return &r.Usage
+	return &r.usage
 }
 
 func known(c *usage.Count) *int64 {
