@@ -19,8 +19,8 @@ func (o Options) WithDefaults() Options {
 	orDefault(&o.Shared, 1)
 	orDefault(&o.KeepaliveMargin, 30*time.Second)
 	orDefault(&o.FirstToken.Base, 600*time.Millisecond)
-	orDefault(&o.FirstToken.PerFresh, 40*time.Millisecond)
-	orDefault(&o.FirstToken.PerRead, 2*time.Millisecond)
+	orDefault(&o.FirstToken.PerFresh, 64*time.Millisecond)
+	orDefault(&o.FirstToken.PerRead, 18*time.Millisecond)
 	if o.PriceDate.IsZero() {
 		o.PriceDate = time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	}

@@ -110,6 +110,6 @@ const (
 // those processed and PerRead for those read.
 type FirstToken struct {
 	Base     time.Duration // 0 is 600 ms
-	PerFresh time.Duration // 0 is 40 ms
-	PerRead  time.Duration // 0 is 2 ms
+	PerFresh time.Duration // 0 is 64 ms
+	PerRead  time.Duration // 0 is 18 ms
 }

@@ -46,7 +46,7 @@ type strategy struct {
 	name     string
 	place    place
 	composes moment
-	logged   bool // what was given can be looked up afterwards
+	known    bool // what was given can be looked up afterwards: in a log, or in the history
 	uncached bool
 	about    string
 }
@@ -59,7 +59,7 @@ var strategies = []strategy{
 	{PerRequestAfter, atTail, eachRequest, false, false, "composed for each request, behind the history"},
 	{PerTurn, beforeHistory, eachTurn, false, false, "composed for each prompt of the user, behind the system prompt"},
 	{SystemSection, inSystem, eachRequest, false, false, "rendered into the system prompt with each request"},
-	{DurableHistory, atHead, firstOnly, false, false, "written once, as the first message of the history"},
+	{DurableHistory, atHead, firstOnly, true, false, "written once, as the first message of the history"},
 	{DecoratorBeforeSystem, beforeSystem, eachRequest, false, false, "composed for each request, before the system prompt"},
 }
 

@@ -1,0 +1,116 @@
+package economics
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed-9236c7ca/preface/bench/cache"
+)
+
+// A circumstance is a change of the plan under which strategies are compared
+// again.
+type circumstance struct {
+	name  string
+	words string
+	cut   int  // index into cuts; -1: whole sessions
+	fresh bool // no request may see an outdated opener
+	alter func(p *plan, opener *int64)
+}
+
+const whole = -1
+
+var circumstances = []circumstance{
+	{"as_asked", "as asked for", whole, false, func(*plan, *int64) {}},
+	{"one_request", "sessions of one request", 0, false, func(*plan, *int64) {}},
+	{"two_requests", "sessions of two requests", 1, false, func(*plan, *int64) {}},
+	{"never_changes", "the text never changes", whole, false, func(p *plan, _ *int64) { p.change.Kind = ChangeNever }},
+	{"daily", "the text changes once a day", whole, false, func(p *plan, _ *int64) { p.change = Change{ChangeDeploy, 24 * time.Hour} }},
+	{"daily_fresh", "the text changes once a day, and no request may see an outdated one", whole, true, func(p *plan, _ *int64) { p.change = Change{ChangeDeploy, 24 * time.Hour} }},
+	{"hourly_fresh", "the text changes once an hour, and no request may see an outdated one", whole, true, func(p *plan, _ *int64) { p.change = Change{ChangeDeploy, time.Hour} }},
+	{"each_fresh", "the text changes with each request, and no request may see an outdated one", whole, true, func(p *plan, _ *int64) { p.change.Kind = ChangeEachRequest }},
+	{"small_opener", "an opener of 250 tokens", whole, false, func(_ *plan, n *int64) { *n = 250 }},
+	{"large_opener", "an opener of 40,000 tokens", whole, false, func(_ *plan, n *int64) { *n = 40_000 }},
+	{"long_pauses", "pauses 32 times as long", whole, false, func(p *plan, _ *int64) { p.stretch *= 32 }},
+	{"resumes", "one request in five resumes its session, with a new text", whole, false, func(p *plan, _ *int64) { p.change.Kind, p.resumes, p.signed = ChangeEachRequest, 0.2, false }},
+	{"resumes_signed", "the same, and histories are signed, so that the old opener is kept", whole, false, func(p *plan, _ *int64) { p.change.Kind, p.resumes, p.signed = ChangeEachRequest, 0.2, true }},
+	{"forks", "one request in fifty forks its session, with a new text", whole, false, func(p *plan, _ *int64) { p.change.Kind, p.forks, p.signed = ChangeEachRequest, 0.02, false }},
+	{"compactions", "one request in fifty is behind a compaction", whole, false, func(p *plan, _ *int64) { p.compactions = 0.02 }},
+	{"warm_one_request", "sessions of one request, all with the opener that others have just used", 0, false, func(p *plan, _ *int64) { p.change.Kind, p.warm, p.shared = ChangeNever, 1, 1 }},
+	{"own_openers", "sessions of one request that others' tools and system keep warm, each with an opener of its own", 0, false, func(p *plan, _ *int64) { p.change.Kind, p.warm, p.shared = ChangeNever, 1, 0 }},
+}
+
+// studyConditions compares all strategies under each circumstance.
+func (st *stage) studyConditions(t *tier) {
+	for _, c := range circumstances {
+		p, opener := st.o.plan(), st.o.OpenerTokens
+		c.alter(&p, &opener)
+		s := st.scene(p)
+		s.addAll(t, opener)
+		st.then(func(_ *player, res *Result) { res.Sensitivity = append(res.Sensitivity, c.judge(st.o.Trace, t, s)) })
+	}
+}
+
+// cost is in the price's unit.
+func (c *circumstance) cost(x *cell) float64 {
+	k := x.sums.all()
+	if c.cut != whole {
+		k = x.cut.upTo(c.cut)
+	}
+	return float64(x.tier.tariff.input(k))
+}
+
+func (c *circumstance) vsNone(x *cell) float64 {
+	if c.cut != whole {
+		return x.tier.tariff.vsNone(x.cut.upTo(c.cut))
+	}
+	return x.vsNone()
+}
+
+func (c *circumstance) judge(name string, t *tier, s *scene) Condition {
+	frozen, best := s.cellOf(Frozen), s.cheapest(c.fresh, c.cost)
+	out := Condition{
+		Name: c.name, Condition: c.words, Trace: name, Provider: t.provider, Lifetime: cache.LifetimeName(t.lifetime),
+		FrozenCostVsNone: c.vsNone(frozen), Best: best.strategy.name, BestVsFrozen: c.cost(best) / c.cost(frozen), FrozenWins: best == frozen,
+		FrozenStale: ratio(frozen.sums.stale, frozen.sums.requests), BestStale: ratio(best.sums.stale, best.sums.requests),
+	}
+	for _, x := range s.cells {
+		out.VsFrozen = append(out.VsFrozen, Series{x.strategy.name, []float64{c.cost(x) / c.cost(frozen)}})
+	}
+	out.Finding = out.words(s, c)
+	return out
+}
+
+// words say what came out.
+func (o *Condition) words(s *scene, c *circumstance) string {
+	if !o.FrozenWins {
+		text := fmt.Sprintf("frozen does not win: %s costs %.3f times as much", o.Best, o.BestVsFrozen)
+		if c.fresh {
+			text += fmt.Sprintf(", and %.1f %% of a frozen opener's requests see an outdated text", 100*o.FrozenStale)
+		}
+		return text
+	}
+	next, even := s.next(c)
+	text := fmt.Sprintf("frozen wins; next is %s at %.3f times its cost", next.strategy.name, c.cost(next)/c.cost(s.cellOf(Frozen)))
+	if even != "" {
+		text = "frozen wins by no more than a tie: as cheap are" + even
+	}
+	return text
+}
+
+// next is the cheapest strategy beside a frozen opener, and those that cost the
+// same.
+func (s *scene) next(c *circumstance) (best *cell, even string) {
+	frozen := s.cellOf(Frozen)
+	for _, x := range s.cells {
+		if x == frozen || x.sums.absent > 0 {
+			continue
+		}
+		if best == nil || c.cost(x) < c.cost(best) {
+			best = x
+		}
+		if c.cost(x) <= c.cost(frozen)*tied {
+			even += " " + x.strategy.name
+		}
+	}
+	return best, even
+}
