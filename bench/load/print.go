@@ -10,7 +10,7 @@ import (
 // WriteText writes the result for people.
 func (r *Result) WriteText(out io.Writer) error {
 	fmt.Fprintf(out, "upstream  %s\nproxy     %s\n\n", r.Upstream, r.Proxy)
-	fmt.Fprintf(out, "Medians of %d rounds of %gs each, in turns; %d connections, bodies of %d bytes; times in µs.\n", r.Rounds, r.Seconds, r.Connections, r.BodyBytes)
+	fmt.Fprintf(out, "%s of %gs each, in turns; %d connections, bodies of %d bytes; times in µs.\n", r.rounds(), r.Seconds, r.Connections, r.BodyBytes)
 	fmt.Fprintf(out, "closed: each connection as fast as it goes. open: %g requests/s, latency from when each\nwas due. stream: closed, answers are event streams. In brackets: the least and most of a round.\n\n", r.Rate)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "load\ttarget\trequests\tfailed\tper second\tp50\tp90\tp99\tfirst byte\t")
@@ -32,6 +32,13 @@ func (r *Result) WriteText(out io.Writer) error {
 	return r.writeRest(out)
 }
 
+func (r *Result) rounds() string {
+	if r.Rounds == 1 {
+		return "One round"
+	}
+	return fmt.Sprintf("Medians of %d rounds", r.Rounds)
+}
+
 func (s Side) write(w io.Writer, load, target string) {
 	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t\n", load, target, s.Requests, s.Failed, s.PerSecond, s.P50, s.P90, s.P99, s.First)
 }
@@ -39,7 +46,7 @@ func (s Side) write(w io.Writer, load, target string) {
 func (s Scenario) writeAdded(w io.Writer) {
 	fmt.Fprintf(w, "%s\tadded:\tp50 %s\tp99 %s\tfirst byte %s\tthroughput x%.2f [%.2f..%.2f]\t", s.Name, s.AddedP50, s.AddedP99, s.AddedFirst, s.Throughput.Median, s.Throughput.Min, s.Throughput.Max)
 	if s.CPU != nil {
-		fmt.Fprintf(w, "CPU %.0f a request\t", s.CPU.Median)
+		fmt.Fprintf(w, "CPU %.0f µs a request\t", s.CPU.Median)
 	}
 	fmt.Fprintln(w)
 }

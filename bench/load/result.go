@@ -1,6 +1,7 @@
 package load
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -163,6 +164,9 @@ func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsec
 // the middle.
 func spread(values []float64) Spread {
 	v := slices.Sorted(slices.Values(values))
+	for i := range v {
+		v[i] = math.Round(v[i]*1000) / 1000 // the rest is noise of the arithmetic
+	}
 	if len(v) == 0 {
 		return Spread{}
 	}
