@@ -3,8 +3,8 @@
 // both ask it, so that one question has one answer.
 //
 // [Prompts] is a cache as providers have it: a request arrives, is planned by the
-// rules of its provider, and is committed when its answer begins. [Blocks] and
-// [Units] are the fast ways for traces, whose prompts are numbered blocks.
+// rules of its provider, and is committed when its answer begins. [Blocks] is a
+// strict cache of numbered blocks, as traces have them and engines keep them.
 // [Rules] say for each provider which of them applies, with its figures.
 //
 // # Invariants

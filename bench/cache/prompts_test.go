@@ -239,28 +239,6 @@ func TestStore(t *testing.T) {
 	}
 }
 
-func TestUnits(t *testing.T) {
-	u := NewUnits(Lifetime24h)
-	read := func(runs ...Run) int64 {
-		n := u.Read(runs, 0)
-		u.Touch(runs, 0)
-		return n
-	}
-	f := func(what string, got, want int64) {
-		t.Helper()
-		if got != want {
-			t.Errorf("%s: read %d blocks, want %d", what, got, want)
-		}
-	}
-	f("first session", read(Run{0, 10}, Run{100, 5}), 0)
-	f("next turn, whose last block was cut", read(Run{0, 10}, Run{100, 4}, Run{150, 3}), 14)
-	f("next turn, at a block's end", read(Run{0, 10}, Run{100, 4}, Run{150, 6}), 17)
-	f("second session", read(Run{0, 10}, Run{200, 5}), 0)
-	f("third session", read(Run{0, 10}, Run{300, 5}), 10)
-	u.Reset()
-	f("another scope", read(Run{0, 10}, Run{300, 5}), 0)
-}
-
 func BenchmarkPlanMarks(b *testing.B) {
 	c := NewPrompts()
 	ends := points(make([]text, 400)...)
@@ -281,14 +259,5 @@ func BenchmarkPlanUnits(b *testing.B) {
 	}
 	for b.Loop() {
 		run(c, 0, func(m Moment) *Plan { return c.PlanUnits(Sum{}, steps, steps, Lifetime24h, m) })
-	}
-}
-
-func BenchmarkUnits(b *testing.B) {
-	u := NewUnits(Lifetime24h)
-	runs := []Run{{0, 1870}, {4000, 30}}
-	for b.Loop() {
-		u.Read(runs, 0)
-		u.Touch(runs, 0)
 	}
 }

@@ -135,24 +135,3 @@ func TestSameCallsSameAnswers(t *testing.T) {
 		}))
 	}
 }
-
-// TestUnitsReadWhatBlocksRead: a unit is a warm beginning, so a strict cache of
-// the same blocks reads at least as much.
-func TestUnitsReadWhatBlocksRead(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const lifetime = 20
-		u, b := NewUnits(lifetime), NewBlocks(BlocksOptions{Lifetime: lifetime})
-		var at time.Duration
-		for range rapid.IntRange(1, 30).Draw(t, "requests") {
-			at += time.Duration(rapid.IntRange(0, 10).Draw(t, "gap"))
-			// A tree of two branches: numbers name text and what is before it.
-			fork, branch := rapid.Int64Range(0, 10).Draw(t, "fork"), rapid.Int64Range(1, 3).Draw(t, "branch")
-			runs := []Run{{0, fork}, {branch*1000 + fork*20, rapid.Int64Range(0, 9).Draw(t, "more")}}
-			if got, most := u.Read(runs, at), b.Read(runs, at); got > most {
-				t.Fatalf("Read(%v, %d) = %d blocks, and only %d are warm", runs, at, got, most)
-			}
-			u.Touch(runs, at)
-			b.Touch(runs, at)
-		}
-	})
-}

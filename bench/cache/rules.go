@@ -13,7 +13,7 @@ const (
 	ByMarks      Kind = "marks"      // the request marks where entries end: [Prompts.PlanMarks]
 	ByBoundaries Kind = "boundaries" // ends of messages, and marks: [Prompts.PlanBoundaries]
 	BySteps      Kind = "steps"      // every so many tokens: [Prompts.PlanSteps]
-	ByUnits      Kind = "units"      // ends of prompts, and what prompts share: [Prompts.PlanUnits], [Units]
+	ByUnits      Kind = "units"      // ends of prompts, and what prompts share: [Prompts.PlanUnits]
 	ByBlocks     Kind = "blocks"     // full blocks while there is room: [Blocks] with a capacity
 )
 
