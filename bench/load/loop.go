@@ -44,16 +44,17 @@ func (m *measurement) merge(o measurement) {
 // of it, when its answer was whole.
 type shot func(sender int) reply
 
-// closedLoop sends with each sender as fast as it goes, for a time.
+// closedLoop sends with each sender as fast as it goes, for a time, and at least
+// once.
 func closedLoop(ctx context.Context, senders int, length time.Duration, do shot) measurement {
 	end := time.Now().Add(length)
 	return each(senders, func(i int, m *measurement) {
 		for ctx.Err() == nil {
 			due := time.Now()
-			if !due.Before(end) {
+			m.add(do(i), due, time.Now())
+			if !time.Now().Before(end) {
 				return
 			}
-			m.add(do(i), due, time.Now())
 		}
 	})
 }

@@ -8,7 +8,8 @@
 // header x-provider-fault choose what goes wrong ([Fault]); [Provider.Received]
 // tells what arrived, byte for byte, and what was sent back.
 //
-// It judges the proxy, so it shares no code with it: requests are read with
+// What is read and written is decided by bench/cache, which simulations of traces
+// ask too. It judges the proxy, so it shares no code with it: requests are read with
 // encoding/json, not with the proxy's scanner.
 //
 // # Invariants
