@@ -22,6 +22,9 @@ func (st *stage) assumptions(pl *player) []string {
 		fmt.Sprintf("Time to the first token: %v, and %v for each 1,000 tokens processed, %v for each 1,000 read. It is made to fit -7 %% at 1,024 tokens and -67 %% at 150,000 (OpenAI, Prompt Caching 201); no queue is in it.", f.Base, f.PerFresh, f.PerRead),
 		"Blocks of a trace mean something only within its scope, so what sessions share is counted only as far as the share of warm starts says.",
 	}
+	if !pl.knowsSessions() {
+		out = append(out, "The trace is one scope and tells no sessions: a frozen opener is composed once, at the trace's start, and stands before all prompts; nothing is said by length of sessions.")
+	}
 	out = append(out, st.planned()...)
 	for i := range st.tiers {
 		t := &st.tiers[i]

@@ -1,5 +1,7 @@
 package economics
 
+import "github.com/seed-9236c7ca/preface/bench/cache"
+
 // A cell is one strategy at one tier under one plan, and what it came to.
 type cell struct {
 	strategy strategy
@@ -12,6 +14,9 @@ type cell struct {
 
 	subs  subagents
 	scope scopeSums
+
+	prompts *cache.Prompts // the scope's, if the provider's rules are asked
+	layout  layout
 }
 
 // sums are tokens and requests, by the band of the price.
@@ -87,6 +92,9 @@ func (c *cell) charge(p *prompt, s *scene, opener int64) classes {
 		k.fresh = input
 		return k
 	}
+	if c.prompts != nil {
+		return c.chargeExactly(p, s, opener)
+	}
 	k.read = c.tier.rules.Counted(c.read(p, s, opener))
 	k.fresh = input - k.read
 	if !c.tier.rules.PaidWrites || input < c.tier.rules.Minimum {
@@ -105,7 +113,7 @@ func (c *cell) read(p *prompt, s *scene, opener int64) int64 {
 	place := c.place(p)
 	if opener > 0 && c.strategy.place != atTail {
 		l := &s.lanes[c.strategy.composes]
-		warm = behindOpener(p, warm, alive, place, opener, l.since)
+		warm = c.behindOpener(p, warm, alive, place, opener, l.since)
 		alive = max(alive, l.since)
 	}
 	if s.history > 0 {
@@ -131,13 +139,16 @@ func (c *cell) place(p *prompt) int64 {
 // behindOpener is what is warm of a prompt with an opener in it: the part before,
 // the opener if its bytes are those that were sent since some request, and
 // behind it what was sent since then.
-func behindOpener(p *prompt, before int64, alive int32, place, opener int64, since int32) int64 {
+func (c *cell) behindOpener(p *prompt, before int64, alive int32, place, opener int64, since int32) int64 {
 	if before < place || place >= p.Input {
 		return min(before, place)
 	}
 	end := p.headEnd
-	if place < p.head {
+	switch c.strategy.place {
+	case beforeSystem:
 		end = p.toolsEnd
+	case atHead:
+		end = p.begunAt
 	}
 	if end < max(alive, since) {
 		return place
@@ -200,6 +211,9 @@ func (c *cell) endScope(s *scene, p *prompt) {
 		c.keepAlive(int64(s.plan.keepalive), p.lastIn+c.given(p, s))
 	}
 	c.scope, c.subs = scopeSums{}, subagents{}
+	if c.prompts != nil {
+		c.prompts = cache.NewPrompts()
+	}
 }
 
 // keepAlive prices requests that read a prompt for nothing but to keep it: each

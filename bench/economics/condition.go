@@ -35,6 +35,8 @@ var circumstances = []circumstance{
 	{"resumes_signed", "the same, and histories are signed, so that the old opener is kept", whole, false, func(p *plan, _ *int64) { p.change.Kind, p.resumes, p.signed = ChangeEachRequest, 0.2, true }},
 	{"forks", "one request in fifty forks its session, with a new text", whole, false, func(p *plan, _ *int64) { p.change.Kind, p.forks, p.signed = ChangeEachRequest, 0.02, false }},
 	{"compactions", "one request in fifty is behind a compaction", whole, false, func(p *plan, _ *int64) { p.compactions = 0.02 }},
+	{"client_marks", "entries only where agents mark them: behind the system prompt, and where requests end", whole, false, func(p *plan, _ *int64) { p.marks = MarksClient }},
+	{"opener_marks", "the same, and behind the opener", whole, false, func(p *plan, _ *int64) { p.marks = MarksOpener }},
 	{"warm_one_request", "sessions of one request, all with the opener that others have just used", 0, false, func(p *plan, _ *int64) { p.change.Kind, p.warm, p.shared = ChangeNever, 1, 1 }},
 	{"own_openers", "sessions of one request that others' tools and system keep warm, each with an opener of its own", 0, false, func(p *plan, _ *int64) { p.change.Kind, p.warm, p.shared = ChangeNever, 1, 0 }},
 }
@@ -42,11 +44,15 @@ var circumstances = []circumstance{
 // studyConditions compares all strategies under each circumstance.
 func (st *stage) studyConditions(t *tier) {
 	for _, c := range circumstances {
-		p, opener := st.o.plan(), st.o.OpenerTokens
+		p, opener := st.plan(), st.o.OpenerTokens
 		c.alter(&p, &opener)
 		s := st.scene(p)
 		s.addAll(t, opener)
-		st.then(func(_ *player, res *Result) { res.Sensitivity = append(res.Sensitivity, c.judge(st.o.Trace, t, s)) })
+		st.then(func(pl *player, res *Result) {
+			if c.cut == whole || pl.knowsSessions() {
+				res.Sensitivity = append(res.Sensitivity, c.judge(st.o.Trace, t, s))
+			}
+		})
 	}
 }
 

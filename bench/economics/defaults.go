@@ -53,8 +53,14 @@ func (o Options) check() error {
 	default:
 		return fmt.Errorf("unknown change %q: known are each_request, never, midnight, deploy", o.Change.Kind)
 	}
-	if o.Marks != MarksIdeal && o.Marks != MarksClient {
-		return fmt.Errorf("unknown marks %q: known are ideal, client", o.Marks)
+	switch o.Marks {
+	case MarksIdeal:
+	case MarksClient, MarksOpener:
+		if o.Keepalive > 0 || o.Warm > 0 {
+			return fmt.Errorf("marks %q: keepalive and warm starts are simulated with marks ideal only", o.Marks)
+		}
+	default:
+		return fmt.Errorf("unknown marks %q: known are ideal, client, opener", o.Marks)
 	}
 	return nil
 }

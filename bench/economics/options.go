@@ -48,6 +48,7 @@ type Options struct {
 	BurstHold bool
 
 	// Marks say where prompt prefixes can be read and written. Empty: MarksIdeal.
+	// Others need Keepalive and Warm to be 0.
 	Marks Marks
 	// Warm is the share of sessions, from 0 to 1, at whose start another session has
 	// just used the same tools and system, and the same opener where all share one.
@@ -104,6 +105,9 @@ const (
 	// MarksClient are entries at the end of tools, of the system prompt and of each
 	// request, as agents place them, and nowhere else.
 	MarksClient Marks = "client"
+	// MarksOpener are those of MarksClient and one at the opener's end, where it is a
+	// message of its own.
+	MarksOpener Marks = "opener"
 )
 
 // FirstToken is a linear model: Base and, for each 1,000 tokens, PerFresh for

@@ -10,15 +10,17 @@ import (
 
 // A player plays a trace to scenes, scope by scope.
 type player struct {
-	scenes    []*scene
-	subagents bool // count those that the trace has
-	ages      ages
-	prompt    prompt
-	scopes    int64
-	requests  int64
-	overlaps  int64 // requests that began before the answer to the one before had ended
-	beginning int64 // number of the block with which the scope's history begins
-	ends      int64 // of the answer before, in the scope's time
+	scenes     []*scene
+	subagents  bool // count those that the trace has
+	ages       ages
+	paths      paths
+	prompt     prompt
+	scopes     int64
+	requests   int64
+	overlaps   int64           // requests that began before the answer to the one before had ended
+	beginnings map[int64]bool  // first blocks of histories, and whether they have what the scope began with
+	heads      map[int64]int32 // last blocks of system prompts, and the last begun request that had it
+	ends       int64           // of the answer before, in the scope's time
 }
 
 // progressEvery is how often progress is told and cancellation looked for.
@@ -53,8 +55,14 @@ func (pl *player) play(ctx context.Context, next func(*trace.Request) error, pro
 	return nil
 }
 
+// knowsSessions reports whether the trace tells sessions apart: if all of it is
+// one scope, its beginning is not that of a session.
+func (pl *player) knowsSessions() bool { return pl.scopes > 1 }
+
 func (pl *player) beginScope() {
 	pl.ages.reset()
+	pl.paths.reset()
+	pl.beginnings, pl.heads, pl.ends = map[int64]bool{}, map[int64]int32{}, 0
 	pl.prompt.seq, pl.prompt.scope = 0, uint64(pl.scopes)
 	pl.scopes++
 }
@@ -82,6 +90,7 @@ func (pl *player) request(r *trace.Request) {
 		s.play(p, &pl.ages)
 	}
 	pl.ages.touch(r)
+	pl.paths.add(r)
 	p.seq++
 	p.lastAt, p.lastIn = r.At, r.Input
 	pl.requests++
@@ -93,12 +102,10 @@ func (pl *player) look(r *trace.Request) {
 	p.head = min(r.Tools+r.System, r.Input)
 	p.steps = pl.ages.profile(r, p.steps[:0])
 	p.toolsEnd, p.headEnd = pl.ages.lastOf(r, r.Tools), pl.ages.lastOf(r, p.head)
+	p.path = pl.paths.on(r, p.path)
 	p.turn = r.Trigger == "" || r.Trigger == "user"
-	if p.seq == 0 {
-		p.begun, pl.ends = true, 0
-		pl.beginning = blockAfter(r, p.head)
-	}
 	pl.followBeginning(r)
+	pl.followHead(r)
 	if int64(r.At) < pl.ends {
 		pl.overlaps++
 	}
@@ -108,16 +115,33 @@ func (pl *player) look(r *trace.Request) {
 // followBeginning finds out whether a request still has the beginning of its
 // session's history. A block's number changes with any text before it, so another
 // number alone means that the system prompt changed; if the prompt is also less
-// than half as long, its history was replaced.
+// than half as long, or behind one that has lost it, its history was replaced.
 func (pl *player) followBeginning(r *trace.Request) {
 	p := &pl.prompt
-	switch now := blockAfter(r, p.head); {
-	case r.Tools+r.System == 0, now == pl.beginning:
-		p.begun = true
-	case p.begun && 2*r.Input >= p.lastIn:
-		pl.beginning = now
-	default:
-		p.begun = false
+	now := blockAfter(r, p.head)
+	begun, known := pl.beginnings[now]
+	if !known {
+		begun = p.seq == 0 || r.Tools+r.System == 0 || p.begun && 2*r.Input >= p.lastIn
+		pl.beginnings[now] = begun
+	}
+	p.begun = begun
+}
+
+// followHead finds the request before that had this one's tools and system, and
+// the beginning of the session's history behind them.
+func (pl *player) followHead(r *trace.Request) {
+	p := &pl.prompt
+	if p.begunAt = p.headEnd; r.Tools+r.System == 0 {
+		return
+	}
+	head := numberAt(r, p.head/r.Block-1)
+	last, known := pl.heads[head]
+	if !known {
+		last = -1
+	}
+	p.begunAt = last
+	if p.begun {
+		pl.heads[head] = p.seq
 	}
 }
 

@@ -19,6 +19,7 @@ type plan struct {
 	subagentInput               int64
 	burst                       int
 	hold                        bool
+	marks                       Marks
 	seed                        uint64
 }
 
@@ -26,21 +27,23 @@ func (o Options) plan() plan {
 	return plan{
 		change: o.Change, resumes: o.Resumes, compactions: o.Compactions, forks: o.Forks, signed: o.SignedHistory,
 		warm: o.Warm, shared: o.Shared, stretch: 1, keepalive: o.Keepalive, margin: o.KeepaliveMargin,
-		subagents: o.Subagents, subagentInput: o.SubagentInput, burst: o.Burst, hold: o.BurstHold, seed: o.Seed,
+		subagents: o.Subagents, subagentInput: o.SubagentInput, burst: o.Burst, hold: o.BurstHold, marks: o.Marks, seed: o.Seed,
 	}
 }
 
 // A prompt is a request of the trace, as all cells see it.
 type prompt struct {
 	*trace.Request
-	seq      int32  // of the request in its scope
-	scope    uint64 // number of the scope
-	steps    []step // what of it was touched, and by which request
-	head     int64  // tokens of tools and system
-	toolsEnd int32  // the request that last touched the block before the end of the tools,
-	headEnd  int32  // and the one before the end of the system prompt
-	begun    bool   // its history begins with what the session's did
-	turn     bool   // it answers the user
+	seq      int32    // of the request in its scope
+	scope    uint64   // number of the scope
+	steps    []step   // what of it was touched, and by which request
+	head     int64    // tokens of tools and system
+	toolsEnd int32    // the request that last touched the block before the end of the tools,
+	headEnd  int32    // and the one before the end of the system prompt
+	begunAt  int32    // the latest request that had this tools and system, and was begun
+	begun    bool     // its history begins with what the session's did
+	turn     bool     // it answers the user
+	path     []ending // where earlier requests ended on its way
 	lastAt   time.Duration
 	lastIn   int64 // input of the request before it in the scope
 }

@@ -3,6 +3,7 @@ package economics
 import (
 	"time"
 
+	"github.com/seed-9236c7ca/preface/bench/cache"
 	"github.com/seed-9236c7ca/preface/proxy/usage"
 )
 
@@ -67,6 +68,13 @@ func (st *stage) scene(p plan) *scene {
 	return s
 }
 
+// plan is that of studies: what was asked for, in a strict prefix cache.
+func (st *stage) plan() plan {
+	p := st.o.plan()
+	p.marks = MarksIdeal
+	return p
+}
+
 func (st *stage) then(f func(*player, *Result)) { st.finish = append(st.finish, f) }
 
 // add puts a strategy at a tier into a scene.
@@ -75,6 +83,9 @@ func (s *scene) add(g strategy, t *tier, opener int64) *cell {
 	c := &cell{strategy: g, tier: t, opener: opener, horizon: s.horizonOf(lifetime)}
 	if g.place == nowhere {
 		c.opener = 0
+	}
+	if t.exact(s.plan.marks) {
+		c.prompts = cache.NewPrompts()
 	}
 	s.cells = append(s.cells, c)
 	return c

@@ -11,7 +11,7 @@ import (
 func (st *stage) studyOpenerSize(t *tier) {
 	c := st.curve("opener_size", "How does the size of the opener matter?", t, Axis{Name: "opener", Unit: "tokens"})
 	for _, n := range []int64{250, 500, 1000, 2000, 4000, 10_000, 20_000, 40_000} {
-		s := st.scene(st.o.plan())
+		s := st.scene(st.plan())
 		s.addAll(t, n)
 		c.point(float64(n), fmt.Sprint(n), s)
 	}
@@ -32,7 +32,7 @@ func (st *stage) studyOpenerSize(t *tier) {
 func (st *stage) studyResumes(t *tier) {
 	c := st.curve("resumes", "From which rate of resumes with a new text does a frozen opener lose to one behind the history?", t, Axis{Name: "resumes", Unit: "per request"})
 	for _, rate := range []float64{0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1} {
-		p := st.o.plan()
+		p := st.plan()
 		p.change, p.resumes, p.signed = Change{Kind: ChangeEachRequest}, rate, false
 		s := st.scene(p)
 		s.addAll(t, st.o.OpenerTokens)
@@ -58,7 +58,7 @@ func (st *stage) studyKeepalive(t *tier) {
 	}
 	c := st.curve("keepalive", "Does it pay to keep an idle session's entries alive, and how often at most?", t, Axis{Name: "keepalives at most", Unit: "in a pause"})
 	for _, n := range []int{0, 1, 2, 3, 4, 6, 8, 11, 16, 24} {
-		p := st.o.plan()
+		p := st.plan()
 		p.keepalive = n
 		s := st.scene(p)
 		s.add(strategyOf(Frozen), t, st.o.OpenerTokens)
@@ -86,7 +86,7 @@ func (st *stage) studyKeepalive(t *tier) {
 func (st *stage) studyBursts(t *tier) {
 	c := st.curve("burst_hold", "What does it save to hold all but the first of a burst of subagents until its answer begins?", t, Axis{Name: "subagents at once", Unit: "requests"})
 	for _, n := range []int{1, 2, 4, 8, 16} {
-		p := st.o.plan()
+		p := st.plan()
 		p.change, p.subagents, p.burst = Change{Kind: ChangeNever}, 0.05*float64(n), n
 		s := st.scene(p)
 		s.add(strategyOf(Frozen), t, st.o.OpenerTokens)
@@ -135,7 +135,7 @@ func (st *stage) studyLifetimesOf(tiers []tier) {
 	c := st.curve("lifetime_by_gaps", "Which lifetime pays, by the time between requests?", &tiers[0], Axis{Name: "time between requests", Unit: "times that of the trace"})
 	c.Lifetime = ""
 	for _, x := range stretches {
-		p := st.o.plan()
+		p := st.plan()
 		p.stretch = x
 		s := st.scene(p)
 		for i := range tiers {

@@ -62,9 +62,12 @@ func (b *BreakEven) turn(holds func(i int) bool) (label string, found bool) {
 
 // studyLength cuts sessions after so many requests.
 func (st *stage) studyLength(t *tier) {
-	s := st.scene(st.o.plan())
+	s := st.scene(st.plan())
 	s.addAll(t, st.o.OpenerTokens)
-	st.then(func(_ *player, res *Result) {
+	st.then(func(pl *player, res *Result) {
+		if !pl.knowsSessions() {
+			return
+		}
 		b := st.curve("session_length", "From which length of a session does a cached opener pay?", t, Axis{Name: "session cut after", Unit: "requests"}).BreakEven
 		for _, n := range cuts {
 			b.X.Values, b.X.Labels = append(b.X.Values, float64(n)), append(b.X.Labels, fmt.Sprint(n))
@@ -103,7 +106,7 @@ func (st *stage) studyChanges(t *tier) {
 	c := st.curve("change_rate", "How rarely must the text change for composing at each request to cost no more than freezing?", t,
 		Axis{Name: "the opener's text changes", Unit: "new texts per request"})
 	for _, ch := range changes {
-		p := st.o.plan()
+		p := st.plan()
 		p.change = ch
 		s := st.scene(p)
 		s.addAll(t, st.o.OpenerTokens)
@@ -113,7 +116,7 @@ func (st *stage) studyChanges(t *tier) {
 		}
 		c.point(0, label, s)
 	}
-	st.then(func(_ *player, res *Result) {
+	st.then(func(pl *player, res *Result) {
 		for i, x := range c.scenes {
 			c.X.Values[i] = ratio(x.texts, x.cells[0].sums.requests)
 		}
@@ -127,7 +130,11 @@ func (st *stage) studyChanges(t *tier) {
 		} else {
 			c.Answer += "it never comes within 1 % of it"
 		}
-		res.BreakEvens = append(res.BreakEvens, c.BreakEven, stale.staleness(), c.map2("length_by_change", "Which strategy is the cheapest that gives every request an opener?", false),
+		res.BreakEvens = append(res.BreakEvens, c.BreakEven, stale.staleness())
+		if !pl.knowsSessions() {
+			return
+		}
+		res.BreakEvens = append(res.BreakEvens, c.map2("length_by_change", "Which strategy is the cheapest that gives every request an opener?", false),
 			c.map2("length_by_change_fresh", "Which is the cheapest of those by which no request sees an outdated opener?", true))
 	})
 }
