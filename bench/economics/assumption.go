@@ -10,7 +10,7 @@ func (st *stage) assumptions(pl *player) []string {
 	o := st.o
 	f := o.FirstToken
 	out := []string{
-		fmt.Sprintf("An opener of %d tokens; its text changes: %s. An opener's tokens are whole: it is read or it is not.", o.OpenerTokens, o.Change),
+		fmt.Sprintf("An opener of %d tokens; its text changes: %s. An opener's tokens are whole: it is read or it is not.", o.opener(), o.Change),
 		"The prompt is tools, then system, then history; block numbers of the trace stand for all text up to the block's end, and blocks behind an opener for other text with each text of it.",
 		"Strict prefix cache: what an earlier request of the same scope had sent, at most one lifetime before this one's start, is read; a use refreshes; what the provider counts in steps is rounded down, and below its minimum nothing is read or written.",
 		fmt.Sprintf("A prompt can be read from its start on; providers tell from the answer's beginning on. %d of %d requests began before the answer to the one before them had ended.", pl.overlaps, pl.requests),

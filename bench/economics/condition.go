@@ -44,7 +44,7 @@ var circumstances = []circumstance{
 // studyConditions compares all strategies under each circumstance.
 func (st *stage) studyConditions(t *tier) {
 	for _, c := range circumstances {
-		p, opener := st.plan(), st.o.OpenerTokens
+		p, opener := st.plan(), st.o.opener()
 		c.alter(&p, &opener)
 		s := st.scene(p)
 		s.addAll(t, opener)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// WithDefaults returns o with what zero values mean.
+// WithDefaults returns o with what zero values mean. What is below 0 stays.
 func (o Options) WithDefaults() Options {
 	if len(o.Providers) == 0 {
 		o.Providers = []string{"anthropic", "openai"}
@@ -24,9 +24,11 @@ func (o Options) WithDefaults() Options {
 	if o.PriceDate.IsZero() {
 		o.PriceDate = time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	}
-	o.OpenerTokens, o.Shared = max(o.OpenerTokens, 0), max(o.Shared, 0)
 	return o
 }
+
+// opener is the opener's size.
+func (o Options) opener() int64 { return max(o.OpenerTokens, 0) }
 
 func orDefault[T comparable](v *T, def T) {
 	var zero T
@@ -40,7 +42,7 @@ func (o Options) check() error {
 	for _, r := range []struct {
 		name  string
 		value float64
-	}{{"resumes", o.Resumes}, {"compactions", o.Compactions}, {"forks", o.Forks}, {"warm", o.Warm}, {"shared", o.Shared}} {
+	}{{"resumes", o.Resumes}, {"compactions", o.Compactions}, {"forks", o.Forks}, {"warm", o.Warm}, {"shared", max(o.Shared, 0)}} {
 		if !(r.value >= 0 && r.value <= 1) {
 			return fmt.Errorf("%s is %v: want a share from 0 to 1", r.name, r.value)
 		}

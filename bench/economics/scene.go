@@ -26,7 +26,7 @@ type plan struct {
 func (o Options) plan() plan {
 	return plan{
 		change: o.Change, resumes: o.Resumes, compactions: o.Compactions, forks: o.Forks, signed: o.SignedHistory,
-		warm: o.Warm, shared: o.Shared, stretch: 1, keepalive: o.Keepalive, margin: o.KeepaliveMargin,
+		warm: o.Warm, shared: max(o.Shared, 0), stretch: 1, keepalive: o.Keepalive, margin: o.KeepaliveMargin,
 		subagents: o.Subagents, subagentInput: o.SubagentInput, burst: o.Burst, hold: o.BurstHold, marks: o.Marks, seed: o.Seed,
 	}
 }

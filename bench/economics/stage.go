@@ -1,9 +1,11 @@
 package economics
 
 import (
+	"context"
 	"time"
 
 	"github.com/seed-9236c7ca/preface/bench/cache"
+	"github.com/seed-9236c7ca/preface/bench/trace"
 	"github.com/seed-9236c7ca/preface/proxy/usage"
 )
 
@@ -15,6 +17,21 @@ type stage struct {
 	strategies []strategy
 	scenes     []*scene
 	finish     []func(*player, *Result)
+}
+
+// simulate plays the requests that next gives.
+func simulate(ctx context.Context, next func(*trace.Request) error, o Options, progress func(done int64)) (Result, error) {
+	o = o.WithDefaults()
+	st, err := newStage(o)
+	if err != nil {
+		return Result{}, err
+	}
+	pl := player{scenes: st.scenes, subagents: o.RecordedSubagents}
+	if err := pl.play(ctx, next, progress); err != nil {
+		return Result{}, err
+	}
+	progress(pl.requests)
+	return st.result(&pl), nil
 }
 
 func newStage(o Options) (*stage, error) {
@@ -115,7 +132,7 @@ func (st *stage) addRows() {
 	s := st.scene(st.o.plan())
 	for i := range st.tiers {
 		for _, g := range st.strategies {
-			s.add(g, &st.tiers[i], st.o.OpenerTokens).detail = newDetail(st.o.FirstToken)
+			s.add(g, &st.tiers[i], st.o.opener()).detail = newDetail(st.o.FirstToken)
 		}
 	}
 	st.then(func(pl *player, res *Result) {

@@ -35,7 +35,7 @@ func (st *stage) studyResumes(t *tier) {
 		p := st.plan()
 		p.change, p.resumes, p.signed = Change{Kind: ChangeEachRequest}, rate, false
 		s := st.scene(p)
-		s.addAll(t, st.o.OpenerTokens)
+		s.addAll(t, st.o.opener())
 		c.point(rate, fmt.Sprint(rate), s)
 	}
 	st.then(func(_ *player, res *Result) {
@@ -61,7 +61,7 @@ func (st *stage) studyKeepalive(t *tier) {
 		p := st.plan()
 		p.keepalive = n
 		s := st.scene(p)
-		s.add(strategyOf(Frozen), t, st.o.OpenerTokens)
+		s.add(strategyOf(Frozen), t, st.o.opener())
 		c.point(float64(n), fmt.Sprint(n), s)
 	}
 	st.then(func(_ *player, res *Result) {
@@ -89,10 +89,10 @@ func (st *stage) studyBursts(t *tier) {
 		p := st.plan()
 		p.change, p.subagents, p.burst = Change{Kind: ChangeNever}, 0.05*float64(n), n
 		s := st.scene(p)
-		s.add(strategyOf(Frozen), t, st.o.OpenerTokens)
+		s.add(strategyOf(Frozen), t, st.o.opener())
 		p.hold = true
 		held := st.scene(p)
-		held.add(strategyOf(Frozen), t, st.o.OpenerTokens)
+		held.add(strategyOf(Frozen), t, st.o.opener())
 		s.held = held
 		c.point(float64(n), fmt.Sprint(n), s)
 	}
@@ -139,7 +139,7 @@ func (st *stage) studyLifetimesOf(tiers []tier) {
 		p.stretch = x
 		s := st.scene(p)
 		for i := range tiers {
-			s.add(strategyOf(Frozen), &tiers[i], st.o.OpenerTokens)
+			s.add(strategyOf(Frozen), &tiers[i], st.o.opener())
 		}
 		for _, d := range [...]time.Duration{5 * time.Minute, time.Hour} {
 			s.gaps = append(s.gaps, gapCount{over: time.Duration(float64(d) / x)})

@@ -63,7 +63,7 @@ func (b *BreakEven) turn(holds func(i int) bool) (label string, found bool) {
 // studyLength cuts sessions after so many requests.
 func (st *stage) studyLength(t *tier) {
 	s := st.scene(st.plan())
-	s.addAll(t, st.o.OpenerTokens)
+	s.addAll(t, st.o.opener())
 	st.then(func(pl *player, res *Result) {
 		if !pl.knowsSessions() {
 			return
@@ -109,7 +109,7 @@ func (st *stage) studyChanges(t *tier) {
 		p := st.plan()
 		p.change = ch
 		s := st.scene(p)
-		s.addAll(t, st.o.OpenerTokens)
+		s.addAll(t, st.o.opener())
 		label := ch.String()
 		if ch.Kind == ChangeDeploy {
 			label = "every " + short(ch.Every)
