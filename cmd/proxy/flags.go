@@ -72,8 +72,18 @@ func (fs *flagSet) parseNone(args []string, stdout io.Writer) error {
 
 // misused returns a usage error that says where the flags are listed.
 func (fs *flagSet) misused(format string, args ...any) error {
-	command := strings.Join(strings.Fields(fs.synopsis)[:2], " ")
-	return usageError{fmt.Sprintf(format, args...) + "; " + command + " -h lists what there is"}
+	return usageError{fmt.Sprintf(format, args...) + "; " + fs.command() + " -h lists what there is"}
+}
+
+// command is the synopsis without what stands for something else.
+func (fs *flagSet) command() string {
+	words := strings.Fields(fs.synopsis)
+	for i, w := range words {
+		if i > 0 && strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) {
+			return strings.Join(words[:i], " ")
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 func (fs *flagSet) help(w io.Writer) {

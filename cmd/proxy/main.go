@@ -46,6 +46,7 @@ func commands() []command {
 		{"top", "show what a running proxy does: hit rates, money, causes of misses", top},
 		{"prices", "print what is used for a model at a time: check", pricesCommand},
 		{"provider", "run the simulated provider", simulate},
+		{"bench", "measure what an opener costs, and what the proxy adds", bench},
 		{"demo", "play scripted sessions and check every promise", demo},
 		{"version", "print the version", version},
 	}
