@@ -68,8 +68,8 @@ func checkCommand(t *testing.T, file string, words []string) {
 	}
 	for _, w := range words[1:] {
 		name, _, _ := strings.Cut(w, "=")
-		if strings.HasPrefix(w, "-") && !strings.Contains(string(help), "\n  "+name+" ") {
-			t.Errorf("%s: the command %s has no flag %s", file, words[0], name)
+		if (strings.HasPrefix(w, "-") || words[0] == "log") && !strings.Contains(string(help), "\n  "+name+" ") {
+			t.Errorf("%s: the command %s has no %s", file, words[0], name)
 		}
 	}
 }

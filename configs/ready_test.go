@@ -23,7 +23,7 @@ log:
   path: redis://`+redis.addr+`
   redis: {username: preface, password: `+users["preface"]+`}
 `)
-	operators := serve(t, config)
+	_, operators := serve(t, config)
 	probes := map[string]probe{"startup": c.Startup, "readiness": c.Readiness, "liveness": c.Liveness}
 	for _, when := range []string{"with", "without"} {
 		for name, p := range probes {
@@ -38,8 +38,9 @@ log:
 	}
 }
 
-// serve runs the program until the test ends and returns where operators are.
-func serve(t *testing.T, config string) (operators string) {
+// serve runs the program until the test ends and returns where agents and
+// operators are.
+func serve(t *testing.T, config string) (agents, operators string) {
 	t.Helper()
 	cmd := exec.Command(program(t), "serve", "-config", config)
 	out, err := cmd.StdoutPipe()
@@ -57,11 +58,11 @@ func serve(t *testing.T, config string) (operators string) {
 		}
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
-	m := regexp.MustCompile(`operators (http://\S+),`).FindStringSubmatch(line)
+	m := regexp.MustCompile(`agents (http://\S+), operators (http://\S+),`).FindStringSubmatch(line)
 	if m == nil {
 		t.Fatalf("proxy serve says %q, %v, not where operators are", line, err)
 	}
-	return m[1]
+	return m[1], m[2]
 }
 
 func get(t *testing.T, url string) (status int, body string) {
