@@ -67,6 +67,7 @@ func (x *exchange) conclude(end, detail string) { x.finishRecord(end, detail, &d
 // wants to know how it went.
 func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	x.countEnd(end)
+	x.ends(end, rep)
 	if x.sent.request == nil {
 		return
 	}
@@ -96,6 +97,9 @@ func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 // settle hands the record of an answer on to be priced and explained, or to the
 // log as it is if the configuration wants neither.
 func (x *exchange) settle(rec *logsink.Response, rep *dialect.Report) {
+	if x.seen != nil {
+		x.seen.resp = rec
+	}
 	if x.gen.cfg.Usage.Account == Off {
 		x.s.queue.Put(logsink.Record{Response: rec})
 		return

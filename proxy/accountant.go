@@ -26,7 +26,8 @@ type accountant struct {
 	log      *slog.Logger
 	observe  func(*logsink.Request, *logsink.Response)                // may be nil
 	alarm    func(name, detail string, k logsink.Key, request string) // may be nil
-	tracker  *explain.Tracker                                         // the goroutine's
+	pipeline *telemetry.Pipeline
+	tracker  *explain.Tracker // the goroutine's
 
 	mu      sync.Mutex // guards the following
 	pending []answer
@@ -41,8 +42,10 @@ type accountant struct {
 }
 
 // An answer is one that ended, with what its accounting needs of the request; or,
-// with a call and nothing else, the texts of one that is still to come.
+// with a call and nothing else, the texts of one that is still to come; or, with
+// seen, an exchange that is over, for its spans.
 type answer struct {
+	seen   *observed
 	req    *logsink.Request
 	resp   *logsink.Response // the accountant's until it is in the queue
 	call   *explain.Request  // nil if it is not to be explained
@@ -62,7 +65,7 @@ const (
 
 func newAccountant(d Deps) *accountant {
 	a := &accountant{
-		queue: d.Queue, counters: d.Counters, log: d.Logger, observe: d.Observe, alarm: d.Alarm,
+		queue: d.Queue, counters: d.Counters, log: d.Logger, observe: d.Observe, alarm: d.Alarm, pipeline: d.Pipeline,
 		tracker: explain.NewTracker(explain.Options{}),
 		first:   make(chan struct{}, 1), quit: make(chan struct{}), ended: make(chan struct{}),
 	}
@@ -176,6 +179,10 @@ func (a *accountant) batch() {
 // account fills in one record and hands it on. A panic on the way costs its
 // cost and cause, and no record.
 func (a *accountant) account(ans *answer) {
+	if ans.seen != nil {
+		a.observeOver(ans.seen)
+		return
+	}
 	if ans.resp == nil {
 		defer a.recovered()
 		a.tracker.Learn(ans.call)

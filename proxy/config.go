@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
 	"github.com/seed-9236c7ca/preface/proxy/identity"
+	"github.com/seed-9236c7ca/preface/proxy/telemetry"
 )
 
 // Config configures a Server. Zero values mean the default.
@@ -20,6 +21,9 @@ type Config struct {
 	Timeouts Timeouts        `yaml:"timeouts"`
 	Usage    UsageConfig     `yaml:"usage"`
 	Burst    BurstConfig     `yaml:"burst"`
+	// Telemetry is about OpenTelemetry. The server heeds Propagate and Restart; the
+	// rest is the Pipeline's.
+	Telemetry telemetry.Config `yaml:"telemetry"`
 }
 
 // A RouteConfig sends what matches it to one provider.
@@ -123,6 +127,7 @@ func (c *Config) SetDefaults() {
 	for i := range c.Routes {
 		c.Routes[i].setDefaults()
 	}
+	c.Telemetry.SetDefaults()
 	set(&c.Limits.Body, 64<<20)
 	set(&c.Limits.Header, 16<<10)
 	set(&c.Limits.Conns, 65536)
@@ -185,6 +190,9 @@ func (c *Config) Validate() error {
 		return err
 	}
 	if err := oneOf("usage.account", c.Usage.Account, On, Off); err != nil {
+		return err
+	}
+	if err := c.Telemetry.Validate(); err != nil {
 		return err
 	}
 	return c.positive()

@@ -53,6 +53,9 @@ type exchange struct {
 	completed bool // the client got a whole successful answer
 	counted   bool // how it ended is in the metrics
 
+	seen   *observed // for spans, nil if there are to be none
+	untold bool      // the provider is told of no trace
+
 	leaving func() // x.leave, made once
 
 	life *life
@@ -116,6 +119,7 @@ func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
 	x.work = works.Get().(*work)
 	x.start = time.Now()
 	x.id = newID(x.start)
+	x.observe()
 	x.life = new(life) // others may keep it for longer than the exchange
 	s.inFlight.Add(1)
 	x.conn.Used.Store(true)
@@ -147,6 +151,14 @@ func (x *exchange) prepare() error {
 	if x.dialect == nil {
 		return nil
 	}
+	began := time.Now()
+	err := x.ready()
+	x.s.counters.Overhead(time.Since(began))
+	return err
+}
+
+// ready is what Preface does to a model call that it has received.
+func (x *exchange) ready() error {
 	if err := x.scan(); err != nil {
 		return x.unreadable(err)
 	}
@@ -219,6 +231,7 @@ func (x *exchange) finish() {
 	if x.ident.Derived {
 		x.gen.resolver.Done(x.ident, x.sent.history, x.completed)
 	}
+	x.observeDone()
 	x.s.inFlight.Add(-1)
 	x.detach(false)
 	x.reset()

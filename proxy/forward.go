@@ -45,6 +45,7 @@ func (x *exchange) appendHead(b []byte) []byte {
 	b = append(b, " HTTP/1.1\r\nHost: "...)
 	b = append(b, up.base.Host...)
 	b = append(b, crlf...)
+	x.propagate()
 	b = x.head.appendTo(b, x.drops)
 	if n := x.outSize(); n > 0 || x.ctx.IsPost() || x.ctx.IsPut() || x.ctx.IsPatch() {
 		b = append(b, "Content-Length: "...)
@@ -62,7 +63,7 @@ func (x *exchange) appendHead(b []byte) []byte {
 // body that goes out plain, and the client's wish for a coded answer that we
 // must read.
 func (x *exchange) drops(name []byte) bool {
-	return x.coded && len(x.plan.splices) > 0 && is(name, "content-encoding") ||
+	return x.tells(name) || x.coded && len(x.plan.splices) > 0 && is(name, "content-encoding") ||
 		x.plan.askUsage && is(name, "accept-encoding")
 }
 
@@ -102,6 +103,7 @@ func (x *exchange) send(parts net.Buffers) error {
 			return x.unreached(err)
 		}
 		x.detach(false)
+		x.retries()
 	}
 }
 
@@ -135,6 +137,7 @@ func (x *exchange) await() error {
 		}
 	}
 	x.relay.first = time.Now()
+	x.route.firstByte.Observe(x.relay.first.Sub(x.relay.sent).Seconds())
 	x.answerWith()
 	x.letFollow()
 	return nil

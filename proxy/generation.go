@@ -65,6 +65,7 @@ func (s *Server) generate(setup Setup, before *generation) (*generation, error) 
 		if list[i], err = g.route(rc, setup, s.watch); err != nil {
 			return nil, fmt.Errorf("route %q: %w", rc.Name, err)
 		}
+		list[i].firstByte = s.counters.FirstByte(rc.Name)
 	}
 	g.routes, g.depths = newRoutes(list), depths(g.resolver)
 	return g, nil

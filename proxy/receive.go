@@ -15,6 +15,7 @@ func (x *exchange) receive() error {
 	if err := x.head.read(&req.Header); err != nil {
 		return &refusal{kind: dialect.ErrInvalid, reason: "framing", msg: err.Error(), hangUp: true}
 	}
+	x.join()
 	if err := x.checkLine(); err != nil {
 		return err
 	}

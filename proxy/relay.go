@@ -172,6 +172,9 @@ func (r *relay) pass(w io.Writer, data []byte) error {
 			r.sendErr = err
 		}
 	}
+	if o := r.x.seen; o != nil {
+		o.sees()
+	}
 	// The meter hears of bytes that the client no longer took, too: they were
 	// paid for.
 	if r.filter == nil && r.meter != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-9236c7ca/preface/prefixstore"
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
+	"github.com/seed-9236c7ca/preface/proxy/telemetry"
 )
 
 // A route is a RouteConfig made ready.
@@ -17,6 +18,8 @@ type route struct {
 	upstream *upstream
 	recipe   *prefixstore.Recipe
 	headers  []string // that its contributors ask for, lower case
+
+	firstByte telemetry.Observer // of times to the head of an answer
 }
 
 // A target is where a request goes and what it is.

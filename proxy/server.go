@@ -31,6 +31,7 @@ type Deps struct {
 	Store    *prefixstore.Store
 	Bursts   *logsink.Bursts // what replicas on one log share for burst.hold; nil if they share nothing
 	Counters *telemetry.Counters
+	Pipeline *telemetry.Pipeline // of spans and GenAI metrics; may be nil
 	Logger   *slog.Logger
 	// Observe is told of each answer that was accounted for, Alarm of what a
 	// person should look at. Neither is on a request's way, both are called by one
@@ -46,6 +47,7 @@ type Server struct {
 	sync       bool
 	store      *prefixstore.Store
 	counters   *telemetry.Counters
+	pipeline   *telemetry.Pipeline
 	log        *slog.Logger
 	key        []byte // of tenants; immutable
 	http       *fasthttp.Server
@@ -66,7 +68,7 @@ type Server struct {
 func New(ctx context.Context, setup Setup, d Deps) (*Server, error) {
 	s := &Server{
 		logs: d.Log, queue: d.Queue, sync: d.Sync, store: d.Store,
-		counters: d.Counters, log: d.Logger, threads: newThreads(), bursts: newBursts(d.Bursts),
+		counters: d.Counters, pipeline: d.Pipeline, log: d.Logger, threads: newThreads(), bursts: newBursts(d.Bursts),
 	}
 	s.repeats = newRepeats(&s.inFlight)
 	var err error

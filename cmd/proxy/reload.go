@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/proxy/telemetry"
 )
 
 // reloads is what is remembered of loading the configuration anew.
@@ -55,6 +57,13 @@ func (v *service) replace() (s *settings, err error) {
 	return s, s.hide(v.server.Reload(s.setup()))
 }
 
+// exports is what of a configuration a Pipeline was opened with; the rest is heeded
+// at once.
+func exports(c telemetry.Config) telemetry.Config {
+	c.Propagate, c.Restart = "", false
+	return c
+}
+
 // needRestart names the settings that differ and that a reload does not change.
 func needRestart(old, now *config) []string {
 	var names []string
@@ -72,6 +81,7 @@ func needRestart(old, now *config) []string {
 		{"logging.format", old.Logging.Format, now.Logging.Format},
 		{"limits", old.Limits, now.Limits},
 		{"timeouts", old.Timeouts, now.Timeouts},
+		{"telemetry", exports(old.Telemetry), exports(now.Telemetry)},
 	} {
 		if !reflect.DeepEqual(f.old, f.now) {
 			names = append(names, f.name)

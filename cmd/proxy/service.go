@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -31,6 +32,7 @@ type service struct {
 	store     *prefixstore.Store
 	queue     *logsink.Queue
 	counters  *telemetry.Counters
+	pipeline  *telemetry.Pipeline
 	overview  *admin.Overview // nil if admin is off
 	server    *proxy.Server
 	agents    net.Listener
@@ -54,7 +56,7 @@ type part struct {
 func start(ctx context.Context, o options, s *settings, logger *slog.Logger, level *slog.LevelVar) (*service, error) {
 	v := &service{opts: o, started: s, logger: logger, level: level, counters: telemetry.New(), failed: make(chan error, 2)}
 	for _, open := range []func(context.Context) error{
-		v.openLog, v.openStore, v.openQueue, v.openOperators, v.openAgents, v.openServer, v.openRetention,
+		v.openTelemetry, v.openLog, v.openStore, v.openQueue, v.openOperators, v.openAgents, v.openServer, v.openRetention,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, v.close(ctx))
@@ -70,6 +72,28 @@ const partServer = "server"
 func (v *service) opens(name string, close func(context.Context) error) {
 	v.opened = append(v.opened, part{name, close})
 }
+
+// openTelemetry comes first, so that it is closed last: requests to the last one
+// have their spans.
+func (v *service) openTelemetry(ctx context.Context) (err error) {
+	v.counters.Build(buildVersion(), runtime.Version())
+	v.pipeline, err = telemetry.Open(ctx, telemetry.Options{
+		Config: v.started.Telemetry, Counters: v.counters, Logger: v.logger, Version: buildVersion(),
+	})
+	if err != nil {
+		return err
+	}
+	v.pipeline.Log()
+	v.opens("telemetry", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, lastSpans)
+		defer cancel()
+		return v.pipeline.Shutdown(ctx)
+	})
+	return nil
+}
+
+// lastSpans bounds how long a collector may take at the end.
+const lastSpans = 5 * time.Second
 
 func (v *service) openLog(ctx context.Context) (err error) {
 	if v.logs, err = logsink.Open(ctx, v.started.Log.Config); err != nil {
@@ -154,7 +178,7 @@ func (v *service) openAgents(ctx context.Context) (err error) {
 func (v *service) openServer(ctx context.Context) (err error) {
 	v.server, err = proxy.New(ctx, v.started.setup(), proxy.Deps{
 		Log: v.logs, Queue: v.queue, Sync: v.started.Log.Requests == logsink.RequestsSync, Store: v.store, Bursts: shared(v.logs),
-		Counters: v.counters, Logger: v.logger, Observe: v.overview.Observe, Alarm: v.overview.Alarm,
+		Counters: v.counters, Pipeline: v.pipeline, Logger: v.logger, Observe: v.overview.Observe, Alarm: v.overview.Alarm,
 	})
 	if err != nil {
 		return err

@@ -15,14 +15,16 @@ import (
 // Counters are the proxy's metrics. All methods may be called from any number
 // of goroutines.
 type Counters struct {
-	reg *prometheus.Registry
+	reg   *prometheus.Registry
+	genAI *prometheus.Registry // the metrics of the GenAI conventions: a Pipeline's
 
 	Accounts *Accounts
 
 	requests, prefixes                  *pairs
 	refused, passthrough, tokens        *prometheus.CounterVec
 	panics, composeFailed, bytesChanged prometheus.Counter
-	held                                *prometheus.HistogramVec
+	held, firstByte                     *prometheus.HistogramVec
+	overhead                            prometheus.Histogram
 
 	byDialect sync.Map // dialect → *classCounters
 }
@@ -31,6 +33,7 @@ type Counters struct {
 func New() *Counters {
 	c := &Counters{
 		reg:           prometheus.NewRegistry(),
+		genAI:         prometheus.NewRegistry(),
 		requests:      newPairs(vec("preface_requests_total", "Requests by route and by how they ended.", "route", "end")),
 		refused:       vec("preface_refused_total", "Requests that Preface answered itself, by reason.", "reason"),
 		passthrough:   vec("preface_passthrough_total", "Model calls passed on untouched because no place for a prefix could be found in them, by reason.", "reason"),
@@ -43,9 +46,17 @@ func New() *Counters {
 			Name: "preface_held_seconds", Help: "How long requests waited for the first byte of another's answer (burst.hold), by how that ended.",
 			Buckets: []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30},
 		}, []string{"end"}),
+		firstByte: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "preface_upstream_first_byte_seconds", Help: "How long providers took from a request's first byte to the head of their answer.",
+			Buckets: []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600},
+		}, []string{"route"}),
+		overhead: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "preface_overhead_seconds", Help: "What Preface itself takes of a model call, from its last byte in to where it may leave; without burst.hold.",
+			Buckets: []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1},
+		}),
 	}
 	c.Accounts = newAccounts(c.reg)
-	c.reg.MustRegister(c.requests.vec, c.refused, c.passthrough, c.prefixes.vec, c.tokens, c.panics, c.composeFailed, c.bytesChanged, c.held,
+	c.reg.MustRegister(c.requests.vec, c.refused, c.passthrough, c.prefixes.vec, c.tokens, c.panics, c.composeFailed, c.bytesChanged, c.held, c.firstByte, c.overhead,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return c
 }
@@ -69,11 +80,11 @@ func (c *Counters) CounterFunc(name, help string, value func() float64) {
 }
 
 // Registry is where the metrics are, for tests.
-func (c *Counters) Registry() *prometheus.Registry { return c.reg }
+func (c *Counters) Registry() prometheus.Gatherer { return prometheus.Gatherers{c.reg, c.genAI} }
 
 // Handler serves the metrics in Prometheus' text format.
 func (c *Counters) Handler() http.Handler {
-	return promhttp.HandlerFor(c.reg, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(c.Registry(), promhttp.HandlerOpts{})
 }
 
 // Request counts a request that ended.
@@ -127,6 +138,25 @@ func (c *Counters) classes(dialect string) *classCounters {
 // Held counts a request that waited for the answer to another, and how long.
 func (c *Counters) Held(end string, waited time.Duration) {
 	c.held.WithLabelValues(end).Observe(waited.Seconds())
+}
+
+// An Observer takes values of one series of a histogram.
+type Observer = prometheus.Observer
+
+// FirstByte is where the times to the first byte of a route's provider go.
+func (c *Counters) FirstByte(route string) prometheus.Observer {
+	return c.firstByte.WithLabelValues(route)
+}
+
+// Overhead counts a model call and what Preface took of it.
+func (c *Counters) Overhead(took time.Duration) { c.overhead.Observe(took.Seconds()) }
+
+// Build shows which program this is.
+func (c *Counters) Build(version, goversion string) {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "preface_build_info", Help: "1; the labels say which program this is.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": goversion}})
+	g.Set(1)
+	c.reg.MustRegister(g)
 }
 
 // Panic counts a fault of ours.

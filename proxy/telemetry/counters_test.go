@@ -28,6 +28,9 @@ func used() *Counters {
 	c.ComposeFailed()
 	c.BytesChanged()
 	c.Held("released", time.Second)
+	c.FirstByte("anthropic").Observe(1)
+	c.Overhead(time.Millisecond)
+	c.Build("1", "go1")
 	c.Gauge("preface_requests_in_flight", "Requests under way.", func() float64 { return 1 })
 	return c
 }

@@ -26,6 +26,9 @@ func (r Rate) Label() string {
 	return r.model + " from " + day(r.from)
 }
 
+// Model is the name that the table has for the model.
+func (r Rate) Model() string { return r.model }
+
 // Source says where the price is from.
 func (r Rate) Source() string { return r.source }
 

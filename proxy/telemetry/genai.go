@@ -1,0 +1,131 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// instruments are the metrics of the GenAI conventions, of one vocabulary.
+type instruments struct {
+	duration, firstChunk  metric.Float64Histogram
+	tokens                metric.Int64Histogram // 1.41: of both directions
+	inputSize, outputSize metric.Int64Histogram // new: of each
+	sums                  []tokenSum            // new
+}
+
+// A tokenSum counts one kind of token.
+type tokenSum struct {
+	metric.Int64Counter
+	of func(*Call) (n int64, known bool)
+}
+
+var (
+	// durationBuckets are the conventions', and three more: agents' calls last
+	// longer than 82 s.
+	durationBuckets = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68, 655.36}
+	chunkBuckets    = []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10}
+	tokenBuckets    = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
+)
+
+func newInstruments(m metric.Meter, v vocabulary) (*instruments, error) {
+	i := new(instruments)
+	var errs [4]error
+	duration, first := metricDuration, metricFirstChunk
+	if v.latest {
+		duration, first = newMetricDuration, newMetricFirstChunk
+	}
+	i.duration, errs[0] = m.Float64Histogram(duration, metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(durationBuckets...),
+		metric.WithDescription("How long model calls took, from the request to the end of the answer."))
+	i.firstChunk, errs[1] = m.Float64Histogram(first, metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(chunkBuckets...),
+		metric.WithDescription("How long streams took to their first chunk."))
+	if v.latest {
+		errs[2] = i.addSums(m)
+	} else {
+		i.tokens, errs[3] = tokenSizes(m, metricTokenUsage, "Tokens of model calls, input with those read from and written to a cache.")
+	}
+	return i, errors.Join(errs[:]...)
+}
+
+func tokenSizes(m metric.Meter, name, what string) (metric.Int64Histogram, error) {
+	return m.Int64Histogram(name, metric.WithUnit("{token}"), metric.WithDescription(what), metric.WithExplicitBucketBoundaries(tokenBuckets...))
+}
+
+func (i *instruments) addSums(m metric.Meter) error {
+	var errs [2]error
+	i.inputSize, errs[0] = tokenSizes(m, newMetricInputSize, "Input tokens of model calls, with those read from and written to a cache.")
+	i.outputSize, errs[1] = tokenSizes(m, newMetricOutputSize, "Output tokens of model calls.")
+	for _, s := range []struct {
+		name, what string
+		of         func(*Call) (int64, bool)
+	}{
+		{newMetricInput, "Input tokens, with those read from and written to a cache.", func(c *Call) (int64, bool) { u := c.Usage.Input(); return u.N, u.Known }},
+		{newMetricOutput, "Output tokens.", func(c *Call) (int64, bool) { return c.Usage.Output.N, c.Usage.Output.Known }},
+		{newMetricCacheRead, "Input tokens read from a cache.", func(c *Call) (int64, bool) { return c.Usage.CacheRead.N, c.Usage.CacheRead.Known }},
+		{newMetricCacheWrite, "Input tokens written to a cache.", func(c *Call) (int64, bool) { u := c.Usage.Written(); return u.N, u.Known }},
+		{newMetricReasoning, "Output tokens of reasoning.", func(c *Call) (int64, bool) { return c.Usage.Reasoning.N, c.Usage.Reasoning.Known }},
+	} {
+		counter, err := m.Int64Counter(s.name, metric.WithUnit("{token}"), metric.WithDescription(s.what))
+		if err != nil {
+			return err
+		}
+		i.sums = append(i.sums, tokenSum{counter, s.of})
+	}
+	return errors.Join(errs[:]...)
+}
+
+// measure records a model call that was sent. Labels are few: the model is one of
+// the price table or "other", hosts are those of the configuration.
+func (p *Pipeline) measure(e *Exchange) {
+	if e.Call == nil || !e.model() || e.Sent.IsZero() {
+		return
+	}
+	ctx, i := context.Background(), p.instruments
+	a := p.scratch[:0]
+	a.text(attrOperation, operationChat)
+	a.text(attrProvider, e.Call.Provider)
+	a.text(attrRequestModel, e.Call.Label)
+	a.address(e.Upstream, e.Secure)
+	p.scratch = a
+	plain := slices.Clone(a)
+	failed := plain
+	if f := e.failure(); f != "" {
+		failed = append(slices.Clone(plain), attribute.String(attrErrorType, f))
+	}
+	i.duration.Record(ctx, e.End.Sub(e.Sent).Seconds(), metric.WithAttributes(failed...))
+	if e.Call.Stream && !e.FirstChunk.IsZero() {
+		i.firstChunk.Record(ctx, e.FirstChunk.Sub(e.Sent).Seconds(), metric.WithAttributes(plain...))
+	}
+	i.count(ctx, e, plain)
+}
+
+// count records tokens. What a provider did not report is not recorded; by the new
+// names a call that failed is recorded with none.
+func (i *instruments) count(ctx context.Context, e *Exchange, labels attributes) {
+	in, out := e.Call.Usage.Input(), e.Call.Usage.Output
+	if i.tokens != nil {
+		if in.Known {
+			i.tokens.Record(ctx, in.N, metric.WithAttributes(append(slices.Clone(labels), attribute.String(attrTokenType, tokenInput))...))
+		}
+		if out.Known {
+			i.tokens.Record(ctx, out.N, metric.WithAttributes(append(slices.Clone(labels), attribute.String(attrTokenType, tokenOutput))...))
+		}
+		return
+	}
+	failed := e.failure() != ""
+	if in.Known || failed {
+		i.inputSize.Record(ctx, in.N, metric.WithAttributes(labels...))
+	}
+	if out.Known || failed {
+		i.outputSize.Record(ctx, out.N, metric.WithAttributes(labels...))
+	}
+	labels = append(slices.Clone(labels), attribute.String(newAttrModality, modalityUnknown))
+	for _, s := range i.sums {
+		if n, known := s.of(e.Call); known {
+			s.Add(ctx, n, metric.WithAttributes(labels...))
+		}
+	}
+}

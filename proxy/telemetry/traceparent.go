@@ -1,0 +1,113 @@
+package telemetry
+
+import (
+	"context"
+	"encoding/hex"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// A Trace is the trace that a client says its request is part of, with the ids
+// of our spans in it: chosen before there are spans, since the provider is told.
+type Trace struct {
+	parent trace.SpanContext // the client's
+	state  string            // tracestate as it came
+	linked bool              // the trace is ours, and the client's only linked to
+
+	id             trace.TraceID // of our spans
+	server, client trace.SpanID
+	flags          trace.TraceFlags // as sent on
+}
+
+const traceparentSize = len("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+
+// parseTraceparent reads a traceparent by W3C Trace Context. Of versions to come
+// it reads what version 00 has.
+func parseTraceparent(b []byte) (trace.SpanContext, bool) {
+	var version, flags [1]byte
+	var cfg trace.SpanContextConfig
+	switch {
+	case len(b) < traceparentSize || b[2] != '-' || b[35] != '-' || b[52] != '-',
+		!unhex(version[:], b[:2]) || !unhex(cfg.TraceID[:], b[3:35]) || !unhex(cfg.SpanID[:], b[36:52]) || !unhex(flags[:], b[53:55]),
+		version[0] == 0xff,
+		version[0] == 0 && len(b) != traceparentSize,
+		len(b) > traceparentSize && b[traceparentSize] != '-':
+		return trace.SpanContext{}, false
+	}
+	// Flags that level 2 does not know say nothing to those after us.
+	cfg.TraceFlags, cfg.Remote = trace.TraceFlags(flags[0])&(trace.FlagsSampled|trace.FlagsRandom), true
+	sc := trace.NewSpanContext(cfg)
+	return sc, sc.IsValid()
+}
+
+// unhex reads lower-case hex; the standard library takes upper-case too.
+func unhex(dst, src []byte) bool {
+	for _, c := range src {
+		if 'A' <= c && c <= 'F' {
+			return false
+		}
+	}
+	_, err := hex.Decode(dst, src)
+	return err == nil
+}
+
+// Join takes part in the trace of a traceparent and tracestate; it returns nil if
+// the former says nothing, and then there is a trace of our own that nobody is
+// told of. With restart the client's trace is only linked to. Several lines of
+// tracestate are joined by commas. Nothing of the arguments is kept.
+func (p *Pipeline) Join(traceparent, tracestate []byte, restart bool) *Trace {
+	parent, ok := parseTraceparent(traceparent)
+	if !ok {
+		return nil
+	}
+	t := &Trace{parent: parent, linked: restart, id: parent.TraceID(), server: newSpanID(), client: newSpanID(), flags: parent.TraceFlags()}
+	if restart {
+		t.id, t.flags = newTraceID(), trace.FlagsRandom
+	} else {
+		t.state = string(tracestate)
+	}
+	t.flags = t.flags.WithSampled(p.samples(t))
+	return t
+}
+
+// samples asks the sampler what it will say of our span: it goes by the trace's
+// id and the parent's flag.
+func (p *Pipeline) samples(t *Trace) bool {
+	ctx := context.Background()
+	if !t.linked {
+		ctx = trace.ContextWithRemoteSpanContext(ctx, t.parent)
+	}
+	s := p.sampler.ShouldSample(sdktrace.SamplingParameters{ParentContext: ctx, TraceID: t.id, Kind: trace.SpanKindServer})
+	return s.Decision == sdktrace.RecordAndSample
+}
+
+// Restarted reports whether the trace is not the client's, whose tracestate then
+// has no place in it.
+func (t *Trace) Restarted() bool { return t.linked }
+
+// Append appends the traceparent for the provider: our span is the parent.
+func (t *Trace) Append(dst []byte) []byte {
+	dst = append(dst, "00-"...)
+	dst = hex.AppendEncode(dst, t.id[:])
+	dst = append(dst, '-')
+	dst = hex.AppendEncode(dst, t.client[:])
+	dst = append(dst, '-')
+	return hex.AppendEncode(dst, []byte{byte(t.flags)})
+}
+
+// context is what our server span is begun in.
+func (t *Trace) context() (context.Context, []trace.SpanStartOption) {
+	ctx := context.Background()
+	if t == nil {
+		return ctx, nil
+	}
+	if t.linked {
+		return preset(ctx, t.id, t.server), []trace.SpanStartOption{trace.WithLinks(trace.Link{SpanContext: t.parent})}
+	}
+	parent := t.parent
+	if state, err := trace.ParseTraceState(t.state); err == nil {
+		parent = parent.WithTraceState(state)
+	}
+	return preset(trace.ContextWithRemoteSpanContext(ctx, parent), t.id, t.server), nil
+}
