@@ -53,12 +53,16 @@ func read(t *testing.T, name string) string {
 }
 
 // help returns what the program says of each of its commands, by name, and of
-// itself, under "".
+// itself, under "". The commands of bench are among them, as "bench NAME".
 func help(t *testing.T) map[string]string {
 	t.Helper()
+	listed := regexp.MustCompile(`(?m)^  (\w+) {2,}`)
 	texts := map[string]string{"": output(t, "help")}
-	for _, m := range regexp.MustCompile(`(?m)^  (\w+) {2,}`).FindAllStringSubmatch(texts[""], -1) {
+	for _, m := range listed.FindAllStringSubmatch(texts[""], -1) {
 		texts[m[1]] = output(t, m[1], "-h")
+	}
+	for _, m := range listed.FindAllStringSubmatch(texts["bench"], -1) {
+		texts["bench "+m[1]] = output(t, "bench", m[1], "-h")
 	}
 	return texts
 }
@@ -91,6 +95,9 @@ func checkCommand(t *testing.T, texts map[string]string, line string, words []st
 	name := "serve"
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		name, words = words[0], words[1:]
+	}
+	if name == "bench" && len(words) > 0 {
+		name, words = name+" "+words[0], words[1:]
 	}
 	text, ok := texts[name]
 	if !ok {
