@@ -14,31 +14,32 @@ type circumstance struct {
 	words string
 	cut   int  // index into cuts; -1: whole sessions
 	fresh bool // no request may see an outdated opener
+	alone bool // it makes sense only where sessions are told apart
 	alter func(p *plan, opener *int64)
 }
 
 const whole = -1
 
 var circumstances = []circumstance{
-	{"as_asked", "as asked for", whole, false, func(*plan, *int64) {}},
-	{"one_request", "sessions of one request", 0, false, func(*plan, *int64) {}},
-	{"two_requests", "sessions of two requests", 1, false, func(*plan, *int64) {}},
-	{"never_changes", "the text never changes", whole, false, func(p *plan, _ *int64) { p.change.Kind = ChangeNever }},
-	{"daily", "the text changes once a day", whole, false, func(p *plan, _ *int64) { p.change = Change{ChangeDeploy, 24 * time.Hour} }},
-	{"daily_fresh", "the text changes once a day, and no request may see an outdated one", whole, true, func(p *plan, _ *int64) { p.change = Change{ChangeDeploy, 24 * time.Hour} }},
-	{"hourly_fresh", "the text changes once an hour, and no request may see an outdated one", whole, true, func(p *plan, _ *int64) { p.change = Change{ChangeDeploy, time.Hour} }},
-	{"each_fresh", "the text changes with each request, and no request may see an outdated one", whole, true, func(p *plan, _ *int64) { p.change.Kind = ChangeEachRequest }},
-	{"small_opener", "an opener of 250 tokens", whole, false, func(_ *plan, n *int64) { *n = 250 }},
-	{"large_opener", "an opener of 40,000 tokens", whole, false, func(_ *plan, n *int64) { *n = 40_000 }},
-	{"long_pauses", "pauses 32 times as long", whole, false, func(p *plan, _ *int64) { p.stretch *= 32 }},
-	{"resumes", "one request in five resumes its session, with a new text", whole, false, func(p *plan, _ *int64) { p.change.Kind, p.resumes, p.signed = ChangeEachRequest, 0.2, false }},
-	{"resumes_signed", "the same, and histories are signed, so that the old opener is kept", whole, false, func(p *plan, _ *int64) { p.change.Kind, p.resumes, p.signed = ChangeEachRequest, 0.2, true }},
-	{"forks", "one request in fifty forks its session, with a new text", whole, false, func(p *plan, _ *int64) { p.change.Kind, p.forks, p.signed = ChangeEachRequest, 0.02, false }},
-	{"compactions", "one request in fifty is behind a compaction", whole, false, func(p *plan, _ *int64) { p.compactions = 0.02 }},
-	{"client_marks", "entries only where agents mark them: behind the system prompt, and where requests end", whole, false, func(p *plan, _ *int64) { p.marks = MarksClient }},
-	{"opener_marks", "the same, and behind the opener", whole, false, func(p *plan, _ *int64) { p.marks = MarksOpener }},
-	{"warm_one_request", "sessions of one request, all with the opener that others have just used", 0, false, func(p *plan, _ *int64) { p.change.Kind, p.warm, p.shared = ChangeNever, 1, 1 }},
-	{"own_openers", "sessions of one request that others' tools and system keep warm, each with an opener of its own", 0, false, func(p *plan, _ *int64) { p.change.Kind, p.warm, p.shared = ChangeNever, 1, 0 }},
+	{"as_asked", "as asked for", whole, false, false, func(*plan, *int64) {}},
+	{"one_request", "sessions of one request", 0, false, true, func(*plan, *int64) {}},
+	{"two_requests", "sessions of two requests", 1, false, true, func(*plan, *int64) {}},
+	{"never_changes", "the text never changes", whole, false, false, func(p *plan, _ *int64) { p.change.Kind = ChangeNever }},
+	{"daily", "the text changes once a day", whole, false, false, func(p *plan, _ *int64) { p.change = Change{ChangeDeploy, 24 * time.Hour} }},
+	{"daily_fresh", "the text changes once a day, and no request may see an outdated one", whole, true, false, func(p *plan, _ *int64) { p.change = Change{ChangeDeploy, 24 * time.Hour} }},
+	{"hourly_fresh", "the text changes once an hour, and no request may see an outdated one", whole, true, false, func(p *plan, _ *int64) { p.change = Change{ChangeDeploy, time.Hour} }},
+	{"each_fresh", "the text changes with each request, and no request may see an outdated one", whole, true, false, func(p *plan, _ *int64) { p.change.Kind = ChangeEachRequest }},
+	{"small_opener", "an opener of 250 tokens", whole, false, false, func(_ *plan, n *int64) { *n = 250 }},
+	{"large_opener", "an opener of 40,000 tokens", whole, false, false, func(_ *plan, n *int64) { *n = 40_000 }},
+	{"long_pauses", "pauses 32 times as long", whole, false, false, func(p *plan, _ *int64) { p.stretch *= 32 }},
+	{"resumes", "one request in five resumes its session, with a new text", whole, false, true, func(p *plan, _ *int64) { p.change.Kind, p.resumes, p.signed = ChangeEachRequest, 0.2, false }},
+	{"resumes_signed", "the same, and histories are signed, so that the old opener is kept", whole, false, true, func(p *plan, _ *int64) { p.change.Kind, p.resumes, p.signed = ChangeEachRequest, 0.2, true }},
+	{"forks", "one request in fifty forks its session, with a new text", whole, false, true, func(p *plan, _ *int64) { p.change.Kind, p.forks, p.signed = ChangeEachRequest, 0.02, false }},
+	{"compactions", "one request in fifty is behind a compaction", whole, false, true, func(p *plan, _ *int64) { p.compactions = 0.02 }},
+	{"client_marks", "entries only where agents mark them: behind the system prompt, and where requests end", whole, false, false, func(p *plan, _ *int64) { p.marks = MarksClient }},
+	{"opener_marks", "the same, and behind the opener", whole, false, false, func(p *plan, _ *int64) { p.marks = MarksOpener }},
+	{"warm_one_request", "sessions of one request, all with the opener that others have just used", 0, false, true, func(p *plan, _ *int64) { p.change.Kind, p.warm, p.shared = ChangeNever, 1, 1 }},
+	{"own_openers", "sessions of one request that others' tools and system keep warm, each with an opener of its own", 0, false, true, func(p *plan, _ *int64) { p.change.Kind, p.warm, p.shared = ChangeNever, 1, 0 }},
 }
 
 // studyConditions compares all strategies under each circumstance.
@@ -46,10 +47,9 @@ func (st *stage) studyConditions(t *tier) {
 	for _, c := range circumstances {
 		p, opener := st.plan(), st.o.opener()
 		c.alter(&p, &opener)
-		s := st.scene(p)
-		s.addAll(t, opener)
+		s := st.all(p, t, opener)
 		st.then(func(pl *player, res *Result) {
-			if c.cut == whole || pl.knowsSessions() {
+			if !c.alone || pl.knowsSessions() {
 				res.Sensitivity = append(res.Sensitivity, c.judge(st.o.Trace, t, s))
 			}
 		})
@@ -88,19 +88,17 @@ func (c *circumstance) judge(name string, t *tier, s *scene) Condition {
 
 // words say what came out.
 func (o *Condition) words(s *scene, c *circumstance) string {
-	if !o.FrozenWins {
-		text := fmt.Sprintf("frozen does not win: %s costs %.3f times as much", o.Best, o.BestVsFrozen)
-		if c.fresh {
-			text += fmt.Sprintf(", and %.1f %% of a frozen opener's requests see an outdated text", 100*o.FrozenStale)
-		}
-		return text
+	switch {
+	case c.fresh && o.FrozenStale > 0:
+		return fmt.Sprintf("frozen is out: %.1f %% of its requests see an outdated text; the cheapest without one is %s, at %.3f times the cost of frozen", 100*o.FrozenStale, o.Best, o.BestVsFrozen)
+	case !o.FrozenWins:
+		return fmt.Sprintf("frozen does not win: %s costs %.3f times as much", o.Best, o.BestVsFrozen)
 	}
 	next, even := s.next(c)
-	text := fmt.Sprintf("frozen wins; next is %s at %.3f times its cost", next.strategy.name, c.cost(next)/c.cost(s.cellOf(Frozen)))
 	if even != "" {
-		text = "frozen wins by no more than a tie: as cheap are" + even
+		return "frozen wins by no more than a tie: within 1 % of its cost are" + even
 	}
-	return text
+	return fmt.Sprintf("frozen wins; next is %s at %.3f times its cost", next.strategy.name, c.cost(next)/c.cost(s.cellOf(Frozen)))
 }
 
 // next is the cheapest strategy beside a frozen opener, and those that cost the

@@ -61,7 +61,7 @@ func (c *cell) row(s *scene, o Options, sessions int64) Row {
 	t := &c.tier.tariff
 	r := Row{
 		Trace: o.Trace, Provider: c.tier.provider, Model: c.tier.model, Lifetime: cache.LifetimeName(c.tier.lifetime),
-		Strategy: c.strategy.name, OpenerTokens: c.opener, Change: s.plan.change.String(), ChangeRate: ratio(s.texts, c.sums.requests),
+		Strategy: c.strategy.name, OpenerTokens: c.opener, Marks: string(s.plan.marks), Change: s.plan.change.String(), ChangeRate: ratio(s.texts, c.sums.requests),
 		Sessions: sessions, Requests: c.sums.requests, Tokens: c.tier.sort(k),
 		HitRateTokens:   ratio(k.read-c.sums.kept[0].read-c.sums.kept[1].read, c.served()),
 		HitRateRequests: c.detail.hitRatios / max(1, float64(c.detail.firstToken.n)),

@@ -9,6 +9,7 @@ type Row struct {
 	Strategy string `json:"strategy"`
 
 	OpenerTokens int64  `json:"opener_tokens"`
+	Marks        string `json:"marks"`  // as in Options
 	Change       string `json:"change"` // "each_request", "never", "midnight", "deploy 4h"
 	// ChangeRate is how many new texts of the opener there were per request.
 	ChangeRate float64 `json:"change_rate"`

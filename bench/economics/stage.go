@@ -16,6 +16,7 @@ type stage struct {
 	tiers      []tier
 	strategies []strategy
 	scenes     []*scene
+	shared     map[sharedKey]*scene // scenes of all strategies, for studies that look at the same
 	finish     []func(*player, *Result)
 }
 
@@ -45,7 +46,7 @@ func newStage(o Options) (*stage, error) {
 			return nil, err
 		}
 	}
-	st := &stage{o: o}
+	st := &stage{o: o, shared: map[sharedKey]*scene{}}
 	if err := st.choose(prices); err != nil {
 		return nil, err
 	}
@@ -70,6 +71,7 @@ func (st *stage) addStudies() {
 		t := &st.tiers[i]
 		st.studyLength(t)
 		st.studyChanges(t)
+		st.studyPauses(t)
 		st.studyOpenerSize(t)
 		st.studyResumes(t)
 		st.studyKeepalive(t)
@@ -108,7 +110,28 @@ func (s *scene) add(g strategy, t *tier, opener int64) *cell {
 	return c
 }
 
-// addAll puts all strategies that give an opener into a scene, and cuts sessions.
+// A sharedKey tells scenes of all strategies apart.
+type sharedKey struct {
+	plan   plan
+	tier   *tier
+	opener int64
+}
+
+// all is a scene of all strategies that give an opener, with sessions cut.
+func (st *stage) all(p plan, t *tier, opener int64) *scene {
+	if p.change.Kind != ChangeDeploy {
+		p.change.Every = 0
+	}
+	key := sharedKey{p, t, opener}
+	s, ok := st.shared[key]
+	if !ok {
+		s = st.scene(p)
+		s.addAll(t, opener)
+		st.shared[key] = s
+	}
+	return s
+}
+
 func (s *scene) addAll(t *tier, opener int64) {
 	for _, g := range strategies {
 		if g.place != nowhere {

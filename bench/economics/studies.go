@@ -11,8 +11,7 @@ import (
 func (st *stage) studyOpenerSize(t *tier) {
 	c := st.curve("opener_size", "How does the size of the opener matter?", t, Axis{Name: "opener", Unit: "tokens"})
 	for _, n := range []int64{250, 500, 1000, 2000, 4000, 10_000, 20_000, 40_000} {
-		s := st.scene(st.plan())
-		s.addAll(t, n)
+		s := st.all(st.plan(), t, n)
 		c.point(float64(n), fmt.Sprint(n), s)
 	}
 	st.then(func(_ *player, res *Result) {
@@ -34,11 +33,13 @@ func (st *stage) studyResumes(t *tier) {
 	for _, rate := range []float64{0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1} {
 		p := st.plan()
 		p.change, p.resumes, p.signed = Change{Kind: ChangeEachRequest}, rate, false
-		s := st.scene(p)
-		s.addAll(t, st.o.opener())
+		s := st.all(p, t, st.o.opener())
 		c.point(rate, fmt.Sprint(rate), s)
 	}
-	st.then(func(_ *player, res *Result) {
+	st.then(func(pl *player, res *Result) {
+		if !pl.knowsSessions() {
+			return
+		}
 		c.measure((*cell).vsNone)
 		frozen, after := c.of(Frozen), c.of(PerRequestAfter)
 		if at, ok := c.turn(func(i int) bool { return frozen[i] > after[i] }); ok {
@@ -64,7 +65,10 @@ func (st *stage) studyKeepalive(t *tier) {
 		s.add(strategyOf(Frozen), t, st.o.opener())
 		c.point(float64(n), fmt.Sprint(n), s)
 	}
-	st.then(func(_ *player, res *Result) {
+	st.then(func(pl *player, res *Result) {
+		if !pl.knowsSessions() {
+			return
+		}
 		c.measure((*cell).vsNone)
 		frozen := c.of(Frozen)
 		best := 0
@@ -96,7 +100,10 @@ func (st *stage) studyBursts(t *tier) {
 		s.held = held
 		c.point(float64(n), fmt.Sprint(n), s)
 	}
-	st.then(func(_ *player, res *Result) {
+	st.then(func(pl *player, res *Result) {
+		if !pl.knowsSessions() {
+			return
+		}
 		not, held := Series{Name: "not held"}, Series{Name: "held"}
 		for _, s := range c.scenes {
 			not.Values = append(not.Values, s.cells[0].vsNone())
@@ -114,7 +121,30 @@ func (st *stage) studyBursts(t *tier) {
 }
 
 // stretches are factors on the time between requests.
-var stretches = []float64{0.125, 0.25, 0.5, 1, 2, 4, 8, 16, 32}
+var stretches = []float64{0.125, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128}
+
+// studyPauses compares strategies with the time between requests shorter and
+// longer than in the trace.
+func (st *stage) studyPauses(t *tier) {
+	c := st.curve("pauses", "From which pauses on does no cache pay for a frozen opener?", t, Axis{Name: "time between requests", Unit: "times that of the trace"})
+	for _, x := range stretches {
+		p := st.plan()
+		p.stretch = x
+		s := st.all(p, t, st.o.opener())
+		c.point(x, fmt.Sprint(x), s)
+	}
+	st.then(func(_ *player, res *Result) {
+		c.measure((*cell).vsNone)
+		frozen := c.of(Frozen)
+		last := len(frozen) - 1
+		if at, ok := c.turn(func(i int) bool { return frozen[i] >= 1 }); ok {
+			c.Answer = fmt.Sprintf("with pauses %s times as long a frozen opener costs no less than none", at)
+		} else {
+			c.Answer = fmt.Sprintf("from none up to pauses %s times as long: it costs %.3f of none there", c.X.Labels[last], frozen[last])
+		}
+		res.BreakEvens = append(res.BreakEvens, c.BreakEven)
+	})
+}
 
 // studyLifetimes compares the lifetimes that a provider sells, with the time
 // between requests shorter and longer than in the trace.

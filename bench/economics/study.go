@@ -62,8 +62,7 @@ func (b *BreakEven) turn(holds func(i int) bool) (label string, found bool) {
 
 // studyLength cuts sessions after so many requests.
 func (st *stage) studyLength(t *tier) {
-	s := st.scene(st.plan())
-	s.addAll(t, st.o.opener())
+	s := st.all(st.plan(), t, st.o.opener())
 	st.then(func(pl *player, res *Result) {
 		if !pl.knowsSessions() {
 			return
@@ -108,8 +107,7 @@ func (st *stage) studyChanges(t *tier) {
 	for _, ch := range changes {
 		p := st.plan()
 		p.change = ch
-		s := st.scene(p)
-		s.addAll(t, st.o.opener())
+		s := st.all(p, t, st.o.opener())
 		label := ch.String()
 		if ch.Kind == ChangeDeploy {
 			label = "every " + short(ch.Every)
