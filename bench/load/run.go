@@ -2,7 +2,9 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"syscall"
 	"time"
 )
 
@@ -65,8 +67,17 @@ func (r *run) probe(ctx context.Context, t *target) reply {
 	defer context.AfterFunc(ctx, t.cut)()
 	s := r.opt.sender(t, "bench-probe", false)
 	defer s.close()
+	for start := time.Now(); ctx.Err() == nil && time.Since(start) < startPatience; time.Sleep(50 * time.Millisecond) {
+		if err := s.connect(ctx); !errors.Is(err, syscall.ECONNREFUSED) {
+			break
+		}
+	}
 	return s.send(ctx)
 }
+
+// startPatience is how long a target may take to listen: it was perhaps started
+// in the line before.
+const startPatience = 2 * time.Second
 
 func interrupted(ctx context.Context) error {
 	return fmt.Errorf("stopped before the end, so there is no result: %w", context.Cause(ctx))

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -208,6 +209,36 @@ func TestInvariant2_EndsWithItsContext(t *testing.T) {
 	}
 	good.Close()
 	silent.Close()
+}
+
+// TestRunWaitsForListeners: a target that was started in the line before is
+// waited for.
+func TestRunWaitsForListeners(t *testing.T) {
+	upstream := startServer(t, "", nil, whole)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	var late *httptest.Server
+	upstream.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if late == nil { // the probe, which is alone
+			late = &httptest.Server{Config: &http.Server{Handler: http.HandlerFunc(whole)}}
+			time.AfterFunc(100*time.Millisecond, func() {
+				if again, err := net.Listen("tcp", l.Addr().String()); err == nil {
+					late.Listener = again
+					late.Start()
+				}
+			})
+		}
+		whole(w, r)
+	})
+	opt := brief(upstream.URL, "http://"+l.Addr().String())
+	opt.Scenarios = []string{"closed"}
+	if _, err := Run(t.Context(), opt); err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	late.Close()
 }
 
 func TestRunRefuses(t *testing.T) {
