@@ -23,9 +23,7 @@ type cell struct {
 type sums struct {
 	requests   int64
 	tokens     [2]classes
-	stale      int64
-	absent     int64
-	unnamed    int64
+	flaws      flaws
 	keepalives int64
 	kept       [2]classes // of keepalives; also in tokens
 }
@@ -42,6 +40,15 @@ func (c *classes) add(d classes) {
 	c.output += d.output
 }
 
+// flaws are requests whose opener was old, missing, or cannot be told afterwards.
+type flaws struct{ stale, absent, unnamed int64 }
+
+func (f *flaws) add(g flaws) {
+	f.stale += g.stale
+	f.absent += g.absent
+	f.unnamed += g.unnamed
+}
+
 // scopeSums are those of the scope being played.
 type scopeSums struct{ input, read int64 }
 
@@ -51,12 +58,13 @@ func (c *cell) count(p *prompt, s *scene) {
 	k := c.charge(p, s, opener)
 	c.take(k)
 	c.sums.requests++
-	c.judge(p, s, opener)
+	f := c.judge(s, opener)
+	c.sums.flaws.add(f)
 	if s.bridged[c.horizon] > 0 {
 		c.keepAlive(s.bridged[c.horizon], p.lastIn+opener)
 	}
 	if c.cut != nil {
-		c.cut.add(p.seq, k)
+		c.cut.add(p.seq, k, f)
 	}
 	if c.detail != nil {
 		c.detail.add(k)
@@ -185,21 +193,21 @@ func (c *cell) fromOthers(p *prompt, s *scene, place, opener int64) int64 {
 	return place
 }
 
-// judge counts requests whose opener was old, missing or cannot be told.
-func (c *cell) judge(p *prompt, s *scene, opener int64) {
+// judge finds what is wrong with the opener of a request.
+func (c *cell) judge(s *scene, opener int64) (f flaws) {
 	if c.strategy.place == nowhere || c.opener == 0 {
-		return
+		return f
 	}
-	l := &s.lanes[c.strategy.composes]
 	switch {
 	case opener == 0:
-		c.sums.absent++
-	case l.text != s.text:
-		c.sums.stale++
+		f.absent = 1
+	case s.lanes[c.strategy.composes].text != s.text:
+		f.stale = 1
 	}
 	if opener == 0 || !c.strategy.known && s.plan.change.Kind == ChangeEachRequest {
-		c.sums.unnamed++
+		f.unnamed = 1
 	}
+	return f
 }
 
 // endScope counts what is known only when a scope is over.

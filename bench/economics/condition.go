@@ -56,34 +56,39 @@ func (st *stage) studyConditions(t *tier) {
 	}
 }
 
-// cost is in the price's unit.
-func (c *circumstance) cost(x *cell) float64 {
-	k := x.sums.all()
+// outcome is what a cell comes to under it.
+func (c *circumstance) outcome(x *cell) outcome {
 	if c.cut != whole {
-		k = x.cut.upTo(c.cut)
+		return x.cut.upTo(c.cut)
 	}
-	return float64(x.tier.tariff.input(k))
+	return x.sums.outcome()
 }
 
 func (c *circumstance) vsNone(x *cell) float64 {
 	if c.cut != whole {
-		return x.tier.tariff.vsNone(x.cut.upTo(c.cut))
+		return x.tier.tariff.vsNone(x.cut.upTo(c.cut).tokens)
 	}
 	return x.vsNone()
 }
 
 func (c *circumstance) judge(name string, t *tier, s *scene) Condition {
-	frozen, best := s.cellOf(Frozen), s.cheapest(c.fresh, c.cost)
+	frozen, best := s.cellOf(Frozen), s.cheapest(c.fresh, c.outcome)
+	stale := func(x *cell) float64 { return ratio(c.outcome(x).flaws.stale, c.outcome(x).requests) }
 	out := Condition{
 		Name: c.name, Condition: c.words, Trace: name, Provider: t.provider, Lifetime: cache.LifetimeName(t.lifetime),
-		FrozenCostVsNone: c.vsNone(frozen), Best: best.strategy.name, BestVsFrozen: c.cost(best) / c.cost(frozen), FrozenWins: best == frozen,
-		FrozenStale: ratio(frozen.sums.stale, frozen.sums.requests), BestStale: ratio(best.sums.stale, best.sums.requests),
+		FrozenCostVsNone: c.vsNone(frozen), Best: best.strategy.name, BestVsFrozen: s.toFrozen(best, c.outcome), FrozenWins: best == frozen,
+		FrozenStale: stale(frozen), BestStale: stale(best),
 	}
 	for _, x := range s.cells {
-		out.VsFrozen = append(out.VsFrozen, Series{x.strategy.name, []float64{c.cost(x) / c.cost(frozen)}})
+		out.VsFrozen = append(out.VsFrozen, Series{x.strategy.name, []float64{s.toFrozen(x, c.outcome)}})
 	}
 	out.Finding = out.words(s, c)
 	return out
+}
+
+// toFrozen is what a cell costs relative to a frozen opener.
+func (s *scene) toFrozen(x *cell, of func(*cell) outcome) float64 {
+	return x.costs(of) / s.cellOf(Frozen).costs(of)
 }
 
 // words say what came out.
@@ -94,25 +99,25 @@ func (o *Condition) words(s *scene, c *circumstance) string {
 	case !o.FrozenWins:
 		return fmt.Sprintf("frozen does not win: %s costs %.3f times as much", o.Best, o.BestVsFrozen)
 	}
-	next, even := s.next(c)
+	next, even := s.next(c.outcome)
 	if even != "" {
 		return "frozen wins by no more than a tie: within 1 % of its cost are" + even
 	}
-	return fmt.Sprintf("frozen wins; next is %s at %.3f times its cost", next.strategy.name, c.cost(next)/c.cost(s.cellOf(Frozen)))
+	return fmt.Sprintf("frozen wins; next is %s at %.3f times its cost", next.strategy.name, s.toFrozen(next, c.outcome))
 }
 
 // next is the cheapest strategy beside a frozen opener, and those that cost the
 // same.
-func (s *scene) next(c *circumstance) (best *cell, even string) {
+func (s *scene) next(of func(*cell) outcome) (best *cell, even string) {
 	frozen := s.cellOf(Frozen)
 	for _, x := range s.cells {
-		if x == frozen || x.sums.absent > 0 {
+		if x == frozen || of(x).flaws.absent > 0 {
 			continue
 		}
-		if best == nil || c.cost(x) < c.cost(best) {
+		if best == nil || x.costs(of) < best.costs(of) {
 			best = x
 		}
-		if c.cost(x) <= c.cost(frozen)*tied {
+		if x.costs(of) <= frozen.costs(of)*tied {
 			even += " " + x.strategy.name
 		}
 	}

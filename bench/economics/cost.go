@@ -68,7 +68,7 @@ func (c *cell) row(s *scene, o Options, sessions int64) Row {
 		HitRateCost:     ratio(usage.Money(k.read)*t.band[0].read, t.input(k)),
 		HitRateLastHalf: c.detail.half.last(), SessionHit: c.detail.session.spread(),
 		CostVsNone: c.vsNone(), FirstTokenSeconds: c.detail.firstToken.spread(),
-		Stale: c.sums.stale, Absent: c.sums.absent, Unnamed: c.sums.unnamed, Keepalives: c.sums.keepalives,
+		Stale: c.sums.flaws.stale, Absent: c.sums.flaws.absent, Unnamed: c.sums.flaws.unnamed, Keepalives: c.sums.keepalives,
 		Price: t.label, Note: c.note(),
 	}
 	if t.label != "" {

@@ -33,7 +33,7 @@ func sessions(n int, seed uint64) []trace.Request {
 				q.Trigger = "user"
 			}
 			if r.IntN(25) == 0 {
-				runs = []cache.Run{{Start: 0, Count: 229}}
+				runs = []cache.Run{{Start: 0, Count: 230}}
 			}
 			grow := 1 + r.Int64N(60)
 			runs = append(slices.Clone(runs), cache.Run{Start: number, Count: grow})

@@ -74,7 +74,7 @@ func (st *stage) studyLength(t *tier) {
 		for _, c := range s.cells {
 			line := Series{Name: c.strategy.name}
 			for i := range cuts {
-				line.Values = append(line.Values, t.tariff.vsNone(c.cut.upTo(i)))
+				line.Values = append(line.Values, t.tariff.vsNone(c.cut.upTo(i).tokens))
 			}
 			b.Series = append(b.Series, line)
 		}
@@ -140,7 +140,7 @@ func (st *stage) studyChanges(t *tier) {
 // staleness is the price of freezing that is not money.
 func (c *curve) staleness() BreakEven {
 	c.Name, c.Question, c.Value = "staleness", "How many requests see an outdated opener?", "share of requests"
-	c.measure(func(x *cell) float64 { return ratio(x.sums.stale, x.sums.requests) })
+	c.measure(func(x *cell) float64 { return ratio(x.sums.flaws.stale, x.sums.requests) })
 	frozen := c.of(Frozen)
 	c.Answer = "of a frozen opener's requests see an outdated text:"
 	for i, l := range c.X.Labels {
@@ -162,7 +162,7 @@ func (c *curve) map2(name, question string, fresh bool) BreakEven {
 			if i == 0 {
 				b.Winner = append(b.Winner, nil)
 			}
-			w := s.cheapest(fresh, func(x *cell) float64 { return x.tier.tariff.vsNone(x.cut.upTo(i)) })
+			w := s.cheapest(fresh, func(x *cell) outcome { return x.cut.upTo(i) })
 			b.Winner[j] = append(b.Winner[j], w.strategy.name)
 			wins[w.strategy.name]++
 		}
@@ -181,19 +181,24 @@ const tied = 1.01
 
 // cheapest is the cell that costs least of those that give every request an
 // opener and, if it is asked for, none that is outdated.
-func (s *scene) cheapest(fresh bool, cost func(*cell) float64) *cell {
+func (s *scene) cheapest(fresh bool, of func(*cell) outcome) *cell {
+	fits := func(c *cell) bool {
+		f := of(c).flaws
+		return f.absent == 0 && !(fresh && f.stale > 0)
+	}
 	var best *cell
 	for _, c := range s.cells {
-		if c.sums.absent > 0 || fresh && c.sums.stale > 0 {
-			continue
-		}
-		if best == nil || cost(c) < cost(best) {
+		if fits(c) && (best == nil || c.costs(of) < best.costs(of)) {
 			best = c
 		}
 	}
-	frozen := s.cellOf(Frozen)
-	if !(fresh && frozen.sums.stale > 0) && cost(frozen) <= cost(best)*tied {
+	if frozen := s.cellOf(Frozen); fits(frozen) && frozen.costs(of) <= best.costs(of)*tied {
 		return frozen
 	}
 	return best
+}
+
+// costs is what input costs, in the unit of the price.
+func (c *cell) costs(of func(*cell) outcome) float64 {
+	return float64(c.tier.tariff.input(of(c).tokens))
 }

@@ -133,26 +133,40 @@ func (h *halves) last() float64 {
 	return left[1] / left[0]
 }
 
+// An outcome is what requests come to.
+type outcome struct {
+	requests int64
+	tokens   classes
+	flaws    flaws
+}
+
+// outcome is that of all requests.
+func (s *sums) outcome() outcome { return outcome{s.requests, s.all(), s.flaws} }
+
 // byLength is what sessions come to if they are cut after so many requests.
-type byLength struct{ at [len(cuts)]classes }
+type byLength struct{ at [len(cuts)]outcome }
 
 // cuts are lengths of sessions, in requests.
 var cuts = [...]int32{1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150}
 
 // add counts a request in the first cut that has it.
-func (b *byLength) add(seq int32, k classes) {
+func (b *byLength) add(seq int32, k classes, f flaws) {
 	for i, n := range cuts {
 		if seq < n {
-			b.at[i].add(k)
+			b.at[i].requests++
+			b.at[i].tokens.add(k)
+			b.at[i].flaws.add(f)
 			return
 		}
 	}
 }
 
 // upTo is what sessions of at most cuts[i] requests come to.
-func (b *byLength) upTo(i int) (sum classes) {
-	for _, k := range b.at[:i+1] {
-		sum.add(k)
+func (b *byLength) upTo(i int) (sum outcome) {
+	for _, o := range b.at[:i+1] {
+		sum.requests += o.requests
+		sum.tokens.add(o.tokens)
+		sum.flaws.add(o.flaws)
 	}
 	return sum
 }
