@@ -158,7 +158,7 @@ func (x *exchange) refuses(r *refusal) {
 func (x *exchange) ends(end string, rep *dialect.Report) {
 	if o := x.seen; o != nil {
 		o.Ended, o.Failed, o.Left = end, end != logsink.EndComplete, end == logsink.EndClientGone
-		o.report, o.Terminal = *rep, rep.Terminal
+		o.report, o.Terminal = *rep, rep.Terminal && x.relay.stream
 		o.Answered = x.relay.status
 	}
 }
