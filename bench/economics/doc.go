@@ -1,7 +1,7 @@
 // Package economics says what an opener costs: it plays recorded traffic against
 // providers' prompt caches, once for each way of giving agents the opener.
 //
-// [Run] reads a trace once and returns a [Result]: a [Row] for each provider,
+// [Run] reads a trace once ([Simulate] takes its requests from anybody) and returns a [Result]: a [Row] for each provider,
 // lifetime and strategy, where one strategy overtakes another ([BreakEven]), the
 // conditions under which a frozen opener does not win ([Condition]), and the
 // figures that others published beside its own ([Golden]).

@@ -63,7 +63,7 @@ func from(list []trace.Request) func(*trace.Request) error {
 
 func mustSimulate(t testing.TB, list []trace.Request, o Options) Result {
 	t.Helper()
-	res, err := simulate(context.Background(), from(list), o, func(int64) {})
+	res, err := Simulate(context.Background(), from(list), o, func(int64) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,9 +178,9 @@ func TestSignedHistory(t *testing.T) {
 func TestUnknownNames(t *testing.T) {
 	f := func(o Options, want ...string) {
 		t.Helper()
-		_, err := simulate(context.Background(), from(nil), o, func(int64) {})
+		_, err := Simulate(context.Background(), from(nil), o, func(int64) {})
 		if err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("simulate(%+v) = %v, want an error of one line", o, err)
+			t.Errorf("Simulate(%+v) = %v, want an error of one line", o, err)
 			return
 		}
 		for _, w := range want {
@@ -207,8 +207,8 @@ func TestCancelled(t *testing.T) {
 		cancel()
 		return nil
 	}
-	if _, err := simulate(ctx, next, Options{RowsOnly: true}, func(int64) {}); !errors.Is(err, context.Canceled) {
-		t.Errorf("simulate after its context's end = %v", err)
+	if _, err := Simulate(ctx, next, Options{RowsOnly: true}, func(int64) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Simulate after its context's end = %v", err)
 	}
 }
 

@@ -1,11 +1,9 @@
 package economics
 
 import (
-	"context"
 	"time"
 
 	"github.com/seed-9236c7ca/preface/bench/cache"
-	"github.com/seed-9236c7ca/preface/bench/trace"
 	"github.com/seed-9236c7ca/preface/proxy/usage"
 )
 
@@ -18,21 +16,6 @@ type stage struct {
 	scenes     []*scene
 	shared     map[sharedKey]*scene // scenes of all strategies, for studies that look at the same
 	finish     []func(*player, *Result)
-}
-
-// simulate plays the requests that next gives.
-func simulate(ctx context.Context, next func(*trace.Request) error, o Options, progress func(done int64)) (Result, error) {
-	o = o.WithDefaults()
-	st, err := newStage(o)
-	if err != nil {
-		return Result{}, err
-	}
-	pl := player{scenes: st.scenes, subagents: o.RecordedSubagents}
-	if err := pl.play(ctx, next, progress); err != nil {
-		return Result{}, err
-	}
-	progress(pl.requests)
-	return st.result(&pl), nil
 }
 
 func newStage(o Options) (*stage, error) {
