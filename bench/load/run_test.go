@@ -193,17 +193,23 @@ func TestInvariant2_EndsWithItsContext(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	good := startServer(t, "", nil, whole)
 	ctx, cancel := context.WithCancel(t.Context())
-	release := make(chan struct{})
 	var n atomic.Int64
 	silent := startServer(t, "", nil, func(w http.ResponseWriter, r *http.Request) {
-		if n.Add(1) > 1 { // after the probe
-			cancel()
-			<-release
+		if n.Add(1) == 1 { // the probe
+			whole(w, r)
+			return
 		}
-		whole(w, r)
+		io.Copy(io.Discard, r.Body) // so that a client that leaves is noticed
+		cancel()
+		select {
+		case <-r.Context().Done():
+		case <-time.After(10 * time.Second):
+			t.Error("the connection is still there after the context ended")
+		}
 	})
-	_, err := Run(ctx, brief(good.URL, silent.URL))
-	close(release)
+	opt := brief(good.URL, silent.URL)
+	opt.Timeout = time.Minute
+	_, err := Run(ctx, opt)
 	if err == nil || !strings.Contains(err.Error(), "stopped before the end, so there is no result: context canceled") {
 		t.Errorf("error is %v", err)
 	}
