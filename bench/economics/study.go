@@ -17,7 +17,7 @@ type curve struct {
 
 func (st *stage) curve(name, question string, t *tier, x Axis) *curve {
 	return &curve{BreakEven: BreakEven{
-		Name: name, Question: question, Trace: st.o.Trace, Provider: t.provider, Lifetime: cache.LifetimeName(t.lifetime),
+		Name: name, Question: question, Trace: st.o.Trace, Provider: t.provider, Model: t.model, Lifetime: cache.LifetimeName(t.lifetime),
 		X: x, Value: costValue,
 	}}
 }
@@ -118,7 +118,7 @@ func (st *stage) studyChanges(t *tier) {
 		for i, x := range c.scenes {
 			c.X.Values[i] = ratio(x.texts, x.cells[0].sums.requests)
 		}
-		stale := *c
+		hits, stale := *c, *c
 		c.measure((*cell).vsNone)
 		frozen, before := c.of(Frozen), c.of(PerRequestBefore)
 		at, ok := c.turn(func(i int) bool { return before[i] <= 1.01*frozen[i] })
@@ -128,13 +128,22 @@ func (st *stage) studyChanges(t *tier) {
 		} else {
 			c.Answer += "it never comes within 1 % of it"
 		}
-		res.BreakEvens = append(res.BreakEvens, c.BreakEven, stale.staleness())
+		res.BreakEvens = append(res.BreakEvens, c.BreakEven, hits.hitRates(), stale.staleness())
 		if !pl.knowsSessions() {
 			return
 		}
 		res.BreakEvens = append(res.BreakEvens, c.map2("length_by_change", "Which strategy is the cheapest that gives every request an opener?", false),
 			c.map2("length_by_change_fresh", "Which is the cheapest of those by which no request sees an outdated opener?", true))
 	})
+}
+
+// hitRates are what a provider's dashboard would show.
+func (c *curve) hitRates() BreakEven {
+	c.Name, c.Question, c.Value = "hit_rate", "What of the input is read from the cache?", "share of input tokens"
+	c.measure(hitRate)
+	frozen, before := c.of(Frozen), c.of(PerRequestBefore)
+	c.Answer = fmt.Sprintf("with a new text at each request %.1f %% with a frozen opener and %.1f %% with one composed before the history", 100*frozen[0], 100*before[0])
+	return c.BreakEven
 }
 
 // staleness is the price of freezing that is not money.

@@ -30,7 +30,7 @@ func TestStudiesHaveShape(t *testing.T) {
 			t.Errorf("%s: winners %v", b.Name, b.Winner)
 		}
 	}
-	want := []string{"burst_hold", "change_rate", "keepalive", "length_by_change", "length_by_change_fresh", "lifetime_by_gaps", "opener_size", "pauses", "resumes", "session_length", "staleness"}
+	want := []string{"burst_hold", "change_rate", "hit_rate", "keepalive", "length_by_change", "length_by_change_fresh", "lifetime_by_gaps", "opener_size", "pauses", "resumes", "session_length", "staleness"}
 	if d := cmp.Diff(want, sorted(names)); d != "" {
 		t.Error(d)
 	}
