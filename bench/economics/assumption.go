@@ -29,7 +29,7 @@ func (st *stage) assumptions(pl *player) []string {
 	for i := range st.tiers {
 		t := &st.tiers[i]
 		if t.rules.Assumed != "" && (i == 0 || st.tiers[i-1].provider != t.provider) {
-			out = append(out, fmt.Sprintf("%s: no source tells %s.", t.provider, t.rules.Assumed))
+			out = append(out, fmt.Sprintf("%s: assumed is %s.", t.provider, t.rules.Assumed))
 		}
 	}
 	return out

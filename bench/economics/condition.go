@@ -47,6 +47,9 @@ func (st *stage) studyConditions(t *tier) {
 	for _, c := range circumstances {
 		p, opener := st.plan(), st.o.opener()
 		c.alter(&p, &opener)
+		if p.marks != MarksIdeal && !t.exact(p.marks) {
+			continue // marks mean nothing there
+		}
 		s := st.all(p, t, opener)
 		st.then(func(pl *player, res *Result) {
 			if !c.alone || pl.knowsSessions() {
@@ -75,7 +78,7 @@ func (c *circumstance) judge(name string, t *tier, s *scene) Condition {
 	frozen, best := s.cellOf(Frozen), s.cheapest(c.fresh, c.outcome)
 	stale := func(x *cell) float64 { return ratio(c.outcome(x).flaws.stale, c.outcome(x).requests) }
 	out := Condition{
-		Name: c.name, Condition: c.words, Trace: name, Provider: t.provider, Lifetime: cache.LifetimeName(t.lifetime),
+		Name: c.name, Condition: c.words, Trace: name, Provider: t.provider, Model: t.model, Lifetime: cache.LifetimeName(t.lifetime),
 		FrozenCostVsNone: c.vsNone(frozen), Best: best.strategy.name, BestVsFrozen: s.toFrozen(best, c.outcome), FrozenWins: best == frozen,
 		FrozenStale: stale(frozen), BestStale: stale(best),
 	}

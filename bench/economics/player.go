@@ -11,6 +11,7 @@ import (
 // A player plays a trace to scenes, scope by scope.
 type player struct {
 	scenes     []*scene
+	crew       *crew
 	subagents  bool // count those that the trace has
 	ages       ages
 	paths      paths
@@ -30,6 +31,8 @@ const progressEvery = 256
 func (pl *player) play(ctx context.Context, next func(*trace.Request) error, progress func(requests int64)) error {
 	var r trace.Request
 	pl.prompt.Request = &r
+	pl.crew = newCrew(pl.scenes)
+	defer pl.crew.stop()
 	for {
 		if err := next(&r); errors.Is(err, io.EOF) {
 			break
@@ -71,11 +74,11 @@ func (pl *player) endScope() {
 	if pl.prompt.seq == 0 {
 		return
 	}
-	for _, s := range pl.scenes {
+	pl.crew.each(func(s *scene) {
 		for _, c := range s.cells {
 			c.endScope(s, &pl.prompt)
 		}
-	}
+	})
 }
 
 // request plays one request. The first of a scope that is played need not be the
@@ -83,12 +86,12 @@ func (pl *player) endScope() {
 func (pl *player) request(r *trace.Request) {
 	p := &pl.prompt
 	pl.look(r)
-	for _, s := range pl.scenes {
+	pl.crew.each(func(s *scene) {
 		if p.seq == 0 {
 			s.begin(p)
 		}
 		s.play(p, &pl.ages)
-	}
+	})
 	pl.ages.touch(r)
 	pl.paths.add(r)
 	p.seq++

@@ -100,6 +100,7 @@ type BreakEven struct {
 	Question string `json:"question"`
 	Trace    string `json:"trace"`
 	Provider string `json:"provider"`
+	Model    string `json:"model"`
 	Lifetime string `json:"lifetime"` // empty where it is compared
 
 	X      Axis     `json:"x"`
@@ -135,6 +136,7 @@ type Condition struct {
 	Condition string `json:"condition"` // in words, with its numbers
 	Trace     string `json:"trace"`
 	Provider  string `json:"provider"`
+	Model     string `json:"model"`
 	Lifetime  string `json:"lifetime"`
 
 	FrozenCostVsNone float64  `json:"frozen_cost_vs_none"`
