@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -16,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/proxy/telemetry"
 )
 
 var screenshots = flag.String("screenshots", "", "write pictures of all pages into this folder")
@@ -295,8 +298,59 @@ func TestBrowserRunsNothingOfOthers(t *testing.T) {
 	}
 }
 
-// TestScreenshots draws every page, wide and as on a phone, light and dark. It
-// fails where a page is wider than its window.
+// A picture is a page that is looked at.
+type picture struct{ name, at string }
+
+// pictures are all pages: of the sample, of an empty log, and with what somebody
+// with bad intent, or with long names, would choose.
+func pictures(t *testing.T) []picture {
+	at, _ := samplePages(t)
+	hero := "tenant=" + sampleTenant + "&session=" + heroSession
+	list := []picture{
+		{"overview", at + "/"}, {"overview-days", at + "/?span=days&by=money"}, {"sessions", at + "/sessions?sort=paid"},
+		{"session", at + "/session?" + hero}, {"request", at + "/request?" + hero + "&id=req-hero-0014"}, {"header", at + "/header?" + hero + "&id=h2"},
+		{"prefixes", at + "/prefixes"}, {"prefix", at + prefixTarget(t, at)}, {"alarms", at + "/alarms"},
+		{"api", at + "/api/"}, {"login", at + "/login"}, {"missing", at + "/session?tenant=t&session=none"},
+	}
+	empty := emptyPages(t)
+	for _, page := range []string{"/", "/sessions", "/prefixes", "/alarms"} {
+		list = append(list, picture{"empty-" + cmp.Or(page[1:], "overview"), empty + page})
+	}
+	text := `</td><b>"&'` + "\x1b[31m\u202e" + strings.Repeat("long", 200)
+	at, k, _, prefix := hostilePages(t, text)
+	q := url.Values{"tenant": {k.Tenant}, "session": {k.Session}}.Encode()
+	for name, page := range map[string]string{
+		"overview": "/", "sessions": "/sessions", "session": "/session?" + q, "request": "/request?" + q + "&" + url.Values{"id": {text}}.Encode(),
+		"header": "/header?" + q + "&id=h2", "prefixes": "/prefixes", "prefix": "/prefix?hash=" + url.QueryEscape(prefix), "alarms": "/alarms",
+	} {
+		list = append(list, picture{"hostile-" + name, at + page})
+	}
+	return list
+}
+
+func emptyPages(t *testing.T) string {
+	_, r := openLog(t)
+	return served(t, Deps{
+		Ready: func() bool { return true }, Reload: func() error { return nil }, Metrics: telemetry.New().Handler(),
+		Log: r, Overview: newOverview(r, time.Now), Version: "v0.4.0", Loopback: true,
+	})
+}
+
+const (
+	wide  = 1280
+	phone = 375
+)
+
+// TestBrowserFitsAPhone: no page is wider than its window; tables scroll by
+// themselves.
+func TestBrowserFitsAPhone(t *testing.T) {
+	b := openBrowser(t)
+	for _, p := range pictures(t) {
+		b.see(p, phone)
+	}
+}
+
+// TestScreenshots draws every page, wide and as on a phone, light and dark.
 func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("no folder for pictures; make screenshots")
@@ -305,20 +359,12 @@ func TestScreenshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := openBrowser(t)
-	at, _ := samplePages(t)
-	hero := "tenant=" + sampleTenant + "&session=" + heroSession
-	pages := [][2]string{
-		{"overview", "/"}, {"overview-days", "/?span=days&by=money"}, {"sessions", "/sessions?sort=paid"}, {"session", "/session?" + hero}, {"request", "/request?" + hero + "&id=req-hero-0014"}, {"header", "/header?" + hero + "&id=h2"},
-		{"prefixes", "/prefixes"}, {"prefix", prefixTarget(t, at)}, {"alarms", "/alarms"}, {"api", "/api/"}, {"login", "/login"}, {"missing", "/session?tenant=t&session=none"},
-	}
-	for _, size := range []struct {
-		name  string
-		width int
-	}{{"wide", 1280}, {"phone", 375}} {
+	list := pictures(t)
+	for name, width := range map[string]int{"wide": wide, "phone": phone} {
 		for _, scheme := range []string{"light", "dark"} {
 			b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
-			for _, p := range pages {
-				b.shoot(at+p[1], size.width, filepath.Join(*screenshots, fmt.Sprintf("%s-%s-%s.png", p[0], size.name, scheme)))
+			for _, p := range list {
+				b.shoot(p, width, filepath.Join(*screenshots, fmt.Sprintf("%s-%s-%s.png", p.name, name, scheme)))
 			}
 		}
 	}
@@ -337,16 +383,26 @@ func prefixTarget(t *testing.T, at string) string {
 	return "/prefix?hash=" + url.QueryEscape(p.Prefixes[0].Hash)
 }
 
-func (b *browser) shoot(at string, width int, file string) {
+// see opens a page in a window of a width and returns its height.
+func (b *browser) see(p picture, width int) (height int) {
 	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}, nil)
-	b.open(at)
+	b.window(width, 900)
+	b.open(p.at)
 	var size []int
 	b.eval("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]", &size)
 	if size[0] > width {
-		b.t.Errorf("%s is %d pixels wide in a window of %d", filepath.Base(file), size[0], width)
+		b.t.Errorf("%s is %d pixels wide in a window of %d", p.name, size[0], width)
 	}
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": min(size[1], 4000), "deviceScaleFactor": 1, "mobile": width < 500}, nil)
+	return size[1]
+}
+
+func (b *browser) window(width, height int) {
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width == phone}, nil)
+}
+
+func (b *browser) shoot(p picture, width int, file string) {
+	b.t.Helper()
+	b.window(width, min(b.see(p, width), 4000))
 	var shot struct{ Data string }
 	b.call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
 	png, err := base64.StdEncoding.DecodeString(shot.Data)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/proxy/explain"
 )
 
 // What a chart of causes counts.
@@ -17,6 +19,39 @@ const (
 
 // causesShown is how many causes a chart tells apart; colours end there.
 const causesShown = 7
+
+// colourOrder are causes in the order in which they choose a colour. Each prefers
+// the one at its place, so that the first of them have one and the same in every
+// chart, whatever it counts.
+var colourOrder = slices.Concat([]string{
+	explain.Cold, explain.Expired, explain.HistoryRewritten, explain.SystemChanged, explain.ToolsChanged, explain.Provider,
+}, causeNames[:])
+
+// colours gives each of at most causesShown names a CSS class of its own. The
+// last colour, grey, is for the rest, or for who comes last.
+func colours(names []string) map[string]string {
+	of := map[string]string{}
+	taken := [causesShown]bool{}
+	choose := func(name string, prefer int) {
+		for taken[prefer] {
+			prefer = (prefer + 1) % causesShown
+		}
+		taken[prefer] = true
+		of[name] = fmt.Sprintf("c%d", prefer)
+	}
+	if slices.Contains(names, allOthers) {
+		choose(allOthers, causesShown-1)
+	}
+	for i, name := range colourOrder {
+		if of[name] == "" && slices.Contains(names, name) {
+			choose(name, i%(causesShown-1))
+		}
+	}
+	return of
+}
+
+// allOthers stands for the causes that a chart does not tell apart.
+const allOthers = "all others"
 
 // causeChart stacks the causes of misses over time, the most frequent at the
 // bottom.
@@ -37,13 +72,13 @@ func causeChart(list []Step, step time.Duration, by string) *chart {
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(totals[b], totals[a]) })
 	rest := len(names) > causesShown
 	if rest {
-		names = append(names[:causesShown-1:causesShown-1], "all others")
+		names = append(names[:causesShown-1:causesShown-1], allOthers)
 	}
 	c := &chart{Title: "Causes of misses over time", Unit: unit, Values: values, Names: names, Step: step}
-	place := map[string]int{}
+	place, class := map[string]int{}, colours(names)
 	for i, name := range names {
 		place[name] = i
-		c.Class = append(c.Class, fmt.Sprintf("c%d", i))
+		c.Class = append(c.Class, class[name])
 	}
 	for i := range list {
 		row := make([]float64, len(names))

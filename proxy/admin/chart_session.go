@@ -128,16 +128,19 @@ func newEpochs(turns []*Turn) epochs {
 	return list
 }
 
-// draw draws the lines, and the names that have room.
+// draw draws the lines, and the names that have room. A line without a name stays
+// below those of others.
 func (e epochs) draw(b *strings.Builder, n int) {
 	free := -1.0
 	for _, begin := range e {
 		x := 100 * float64(begin.at) / float64(max(n, 12))
-		fmt.Fprintf(b, `<line class="epoch" x1="%.3f%%" x2="%.3f%%" y1="4" y2="%d"><title>epoch %d begins</title></line>`, x, x, lineTop+linePlot, begin.number)
+		top := lineTop
 		if x >= free && x <= 100-labelRoom {
+			top = 4
 			fmt.Fprintf(b, `<text class="scale" x="%.3f%%" dx="4" y="14">epoch %d</text>`, x, begin.number)
 			free = x + labelRoom
 		}
+		fmt.Fprintf(b, `<line class="epoch" x1="%.3f%%" x2="%.3f%%" y1="%d" y2="%d"><title>epoch %d begins</title></line>`, x, x, top, lineTop+linePlot, begin.number)
 	}
 }
 
