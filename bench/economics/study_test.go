@@ -14,7 +14,7 @@ import (
 
 // TestStudiesHaveShape: whoever draws them finds a value for each label.
 func TestStudiesHaveShape(t *testing.T) {
-	res := mustSimulate(t, sessions(30, 6), Options{})
+	res := mustSimulate(t, sessions(8, 6), Options{})
 	names := map[string]bool{}
 	for _, b := range res.BreakEvens {
 		names[b.Name] = true
@@ -94,7 +94,7 @@ func TestBreakEvens(t *testing.T) {
 // TestConditionsWhereFrozenLoses: the finding that a frozen opener wins comes with
 // the conditions under which it does not.
 func TestConditionsWhereFrozenLoses(t *testing.T) {
-	res := mustSimulate(t, sessions(60, 7), Options{Providers: []string{"anthropic"}})
+	res := mustSimulate(t, sessions(20, 7), Options{Providers: []string{"anthropic"}})
 	wins := map[string]Condition{}
 	for _, c := range res.Sensitivity {
 		wins[c.Name+" "+c.Lifetime] = c
