@@ -150,7 +150,7 @@ func nice(v float64) float64 {
 		return 1
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, m := range []float64{1, 2, 4, 5, 6, 8, 10} {
+	for _, m := range []float64{1, 2, 4, 6, 8, 10} {
 		if m*unit >= v {
 			return m * unit
 		}

@@ -109,7 +109,7 @@ func causeValue(by string) (of func(Cause) float64, unit string, values func(flo
 	}
 	return func(c Cause) float64 { return float64(c.Requests) }, "requests with a miss", func(f float64) string {
 		if f != math.Trunc(f) {
-			return fmt.Sprintf("%.1f", f)
+			return "" // half a request
 		}
 		return whole(f)
 	}
