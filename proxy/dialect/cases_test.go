@@ -249,6 +249,10 @@ func TestHeaderIsQuiet(t *testing.T) {
 	f("openai-responses",
 		`{"model":"m","input":[{"role":"developer","content":"s"},{"role":"user","content":"a"}],"client_metadata":{"turn":"1"},"stream":true}`,
 		`{"model":"m","input":[{"role":"developer","content":"s"},{"role":"user","content":"b"}],"client_metadata":{"turn":"2"},"previous_response_id":"r","prompt_cache_key":"k"}`)
+	f("openai-responses",
+		`{"model":"m","prompt_cache_options":{"mode":"explicit","comparison_response_id":"resp_1","ttl":"30m"},"input":"a"}`,
+		`{"model":"m","prompt_cache_options":{"mode":"explicit","ttl":"30m","comparison_response_id":"resp_2"},"input":"a"}`)
+	f("openai-responses", `{"model":"m","input":"a"}`, `{"model":"m","prompt_cache_options":{"comparison_response_id":"resp_2"},"input":"a"}`)
 }
 
 // TestOneDialectPerPath: no path is claimed twice, and none that is no model call.

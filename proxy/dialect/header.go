@@ -16,10 +16,13 @@ const headerDepth = 2
 // whose name is not in apart, in document order.
 func (r *Request) readParameters(root jsonspan.Value, apart []string) {
 	for m := root.First(); m.Exists(); m = m.Next() {
-		if nameIn(m, apart) || comparesAnswers(m) {
-			continue
+		switch {
+		case nameIn(m, apart):
+		case comparesAnswers(m):
+			r.readParameters(m, comparison)
+		default:
+			r.ParameterSpans = append(r.ParameterSpans, jsonspan.Span{From: m.NameSpan().From, To: m.Span().To})
 		}
-		r.ParameterSpans = append(r.ParameterSpans, jsonspan.Span{From: m.NameSpan().From, To: m.Span().To})
 	}
 }
 
@@ -37,10 +40,13 @@ func nameIn(m jsonspan.Value, names []string) bool {
 }
 
 // comparesAnswers reports whether a member is OpenAI's cache options with the
-// id of an earlier answer in it, which is another each time.
+// id of an earlier answer in it, which is another each time. The options beside
+// it are then parameters one by one.
 func comparesAnswers(m jsonspan.Value) bool {
 	return m.NameIs("prompt_cache_options") && m.Get("comparison_response_id").Exists()
 }
+
+var comparison = []string{"comparison_response_id"}
 
 // readTools notes one list of tools.
 func (r *Request) readTools(tools jsonspan.Value) {

@@ -54,7 +54,8 @@ type Request struct {
 	// members, "name":value, in document order. So either kind, joined with
 	// commas, is JSON inside [ ] or { }. What changes from one request to the
 	// next by its nature (stream, metadata, ids of earlier answers) is none of
-	// them; each dialect lists those names.
+	// them; each dialect lists those names. Where such an id stands inside
+	// OpenAI's prompt_cache_options, the spans are the options beside it.
 	SystemSpans, ToolSpans, ParameterSpans []jsonspan.Span
 
 	// WantsUsage is false only if the answer is a stream that will not report

@@ -1,6 +1,9 @@
 package explain
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // A partName tells the header's sections apart.
 type partName byte
@@ -35,6 +38,14 @@ type setting struct {
 
 // open are the objects whose members are parameters of their own.
 var open = map[string]bool{"thinking": true, "output_config": true, "text": true, "reasoning": true, "prompt_cache_options": true}
+
+// lifted are the names of cache options that stand beside the other parameters,
+// because the id that stood with them is none (dialect.Request.ParameterSpans).
+var lifted = map[string]string{
+	"mode":    "prompt_cache_options.mode",
+	"ttl":     "prompt_cache_options.ttl",
+	"prewarm": "prompt_cache_options.prewarm",
+}
 
 // anthropicParameters: facts/providers.md 1.4; output_config.format and its older
 // spelling put a prompt of the provider's own into the system slot (vendor's page
@@ -130,7 +141,7 @@ func settingsOf(b []byte, kind ruleKind) []setting {
 	for _, m := range membersIn(b, 0, len(b)) {
 		inner := membersOf(b, m.value)
 		if !open[m.name] || inner == nil {
-			add(m.name, m)
+			add(cmp.Or(lifted[m.name], m.name), m)
 			continue
 		}
 		for _, i := range inner {
