@@ -36,7 +36,7 @@ func readsOf(p plan, x *tier, opener int64, requests []trace.Request) map[string
 			s.add(g, x, opener)
 		}
 	}
-	pl := player{crew: newCrew([]*scene{s})}
+	pl := player{scenes: []*scene{s}}
 	pl.beginScope()
 	out := map[string][]int64{}
 	for _, r := range requests {

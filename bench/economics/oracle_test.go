@@ -146,7 +146,7 @@ func TestInvariant3_ReadsWhatTheCacheSays(t *testing.T) {
 				oracles = append(oracles, &oracle{map[string]time.Duration{}, lifetime})
 			}
 		}
-		pl := player{crew: newCrew([]*scene{s})}
+		pl := player{scenes: []*scene{s}}
 		pl.beginScope()
 		conv := newConversation()
 		for n := range rapid.IntRange(1, 25).Draw(t, "requests") {

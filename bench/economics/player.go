@@ -11,7 +11,6 @@ import (
 // A player plays a trace to scenes, scope by scope.
 type player struct {
 	scenes     []*scene
-	crew       *crew
 	subagents  bool // count those that the trace has
 	ages       ages
 	paths      paths
@@ -31,8 +30,6 @@ const progressEvery = 256
 func (pl *player) play(ctx context.Context, next func(*trace.Request) error, progress func(requests int64)) error {
 	var r trace.Request
 	pl.prompt.Request = &r
-	pl.crew = newCrew(pl.scenes)
-	defer pl.crew.stop()
 	for {
 		if err := next(&r); errors.Is(err, io.EOF) {
 			break
@@ -55,6 +52,7 @@ func (pl *player) play(ctx context.Context, next func(*trace.Request) error, pro
 		}
 	}
 	pl.endScope()
+	progress(pl.requests)
 	return nil
 }
 
@@ -74,11 +72,11 @@ func (pl *player) endScope() {
 	if pl.prompt.seq == 0 {
 		return
 	}
-	pl.crew.each(func(s *scene) {
+	for _, s := range pl.scenes {
 		for _, c := range s.cells {
 			c.endScope(s, &pl.prompt)
 		}
-	})
+	}
 }
 
 // request plays one request. The first of a scope that is played need not be the
@@ -86,12 +84,12 @@ func (pl *player) endScope() {
 func (pl *player) request(r *trace.Request) {
 	p := &pl.prompt
 	pl.look(r)
-	pl.crew.each(func(s *scene) {
+	for _, s := range pl.scenes {
 		if p.seq == 0 {
 			s.begin(p)
 		}
 		s.play(p, &pl.ages)
-	})
+	}
 	pl.ages.touch(r)
 	pl.paths.add(r)
 	p.seq++

