@@ -37,11 +37,12 @@ func describe(ctx context.Context, version string) (*resource.Resource, error) {
 // library, since they are asked before there is a span.
 func sampler() (sdktrace.Sampler, error) {
 	name := strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER")))
+	if name == "" {
+		return sdktrace.ParentBased(sdktrace.AlwaysSample()), nil
+	}
 	root, based := strings.CutPrefix(name, "parentbased_")
 	var s sdktrace.Sampler
 	switch root {
-	case "":
-		return sdktrace.ParentBased(sdktrace.AlwaysSample()), nil
 	case "always_on":
 		s = sdktrace.AlwaysSample()
 	case "always_off":

@@ -144,7 +144,8 @@ func (p *Pipeline) Observe(e *Exchange) {
 // Lose counts an exchange that there was no time to observe.
 func (p *Pipeline) Lose() { p.lost.Add(1) }
 
-// Shutdown sends what there is, until ctx ends at most, and stops.
+// Shutdown sends what there is, until ctx ends at most, and stops. Called again it
+// does nothing.
 func (p *Pipeline) Shutdown(ctx context.Context) error {
 	if p == nil {
 		return nil
@@ -157,7 +158,9 @@ func (p *Pipeline) Shutdown(ctx context.Context) error {
 	}
 	if p.meters != nil {
 		defer context.AfterFunc(ctx, p.halt)()
-		errs[1] = p.meters.Shutdown(free)
+		if err := p.meters.Shutdown(free); !errors.Is(err, metric.ErrReaderShutdown) {
+			errs[1] = err
+		}
 	}
 	return errors.Join(errs[:]...)
 }

@@ -123,7 +123,7 @@ func (p *Pipeline) served(e *Exchange) string {
 	a := p.scratch[:0]
 	name := a.method(e.Method)
 	if e.Template != "" {
-		name += " " + e.Template
+		name += " " + clean(e.Template)
 		a.text(attrTemplate, e.Template)
 	}
 	a.text(attrPath, e.Path)

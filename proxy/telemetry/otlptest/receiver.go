@@ -87,11 +87,11 @@ func (r *Receiver) receive(take func(body []byte) proto.Message) http.HandlerFun
 		r.headers, r.asked = req.Header.Clone(), r.asked+1
 		fault := r.fault
 		r.mu.Unlock()
+		body, err := read(req) // in any case: who has not read does not see the client leave
 		if fault != nil {
 			fault(w, req)
 			return
 		}
-		body, err := read(req)
 		if err != nil {
 			r.t.Errorf("otlptest: cannot read an export: %v", err)
 		}
