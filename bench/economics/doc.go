@@ -1,10 +1,16 @@
 // Package economics says what an opener costs: it plays recorded traffic against
 // providers' prompt caches, once for each way of giving agents the opener.
 //
-// [Run] reads a trace once ([Simulate] takes its requests from anybody) and returns a [Result]: a [Row] for each provider,
-// lifetime and strategy, where one strategy overtakes another ([BreakEven]), the
-// conditions under which a frozen opener does not win ([Condition]), and the
-// figures that others published beside its own ([Golden]).
+// [Run] plays a trace, and [Simulate] requests from anybody; both return a
+// [Result]: a [Row] for each provider, lifetime and strategy, where one strategy
+// overtakes another ([BreakEven]), the conditions under which a frozen opener does
+// not win ([Condition]), and the figures that others published beside its own
+// ([Golden]).
+//
+// One look at a prompt gives what any lifetime and any version of an opener would
+// read of it, since the blocks of a scope carry the request that touched them last
+// (ages). Where entries stand at marks or boundaries only ([MarksClient]), the
+// provider's own rules in bench/cache are asked instead, request by request.
 //
 // # Invariants
 //

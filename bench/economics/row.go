@@ -25,7 +25,7 @@ type Row struct {
 	// HitRateCost is the share of the input's cost that was paid for reads.
 	HitRateCost float64 `json:"hit_rate_cost"`
 	// HitRateLastHalf is HitRateTokens of the second half of the trace's requests,
-	// when caches are warm. 0 where the trace's length was not known beforehand.
+	// when caches are warm.
 	HitRateLastHalf float64 `json:"hit_rate_last_half"`
 	// SessionHit is HitRateTokens of each session, summed up.
 	SessionHit Spread `json:"session_hit"`
