@@ -22,7 +22,7 @@ var rivals = []rival{
 	{economics.DecoratorBeforeSystem, "A decorator before the system prompt", "with each new text not even the system prompt is read"},
 }
 
-// cheapest are bounds over all tiers of what a strategy costs.
+// bounds are the least and the most over all tiers of what a strategy costs.
 type bounds struct{ low, high float64 }
 
 func (b *bounds) add(v float64) {
@@ -53,7 +53,8 @@ func (t *Trace) over(strategy string, of func(r, frozen *economics.Row) float64)
 }
 
 // answers are the claim's in sentences, each from the rows.
-func (t *Trace) answers() (list []string) {
+func (t *Trace) answers() []string {
+	list := t.verdict()
 	if b, ok := t.over(economics.Frozen, func(r, _ *economics.Row) float64 { return r.CostVsNone }); ok {
 		list = append(list, fmt.Sprintf("A frozen opener: input costs %s of what it costs without a cache.", b))
 	}
@@ -65,7 +66,7 @@ func (t *Trace) answers() (list []string) {
 			list = append(list, fmt.Sprintf("%s (%s): %s times a frozen opener's cost%s. Why: %s.", v.name, v.strategy, b, t.beside(v.strategy), v.reason))
 		}
 	}
-	return append(list, t.verdict()...)
+	return list
 }
 
 // beside is what a strategy takes and gives besides money.
@@ -78,7 +79,7 @@ func (t *Trace) beside(strategy string) string {
 		words    string
 	}{{r.Unnamed, "nobody can name the opener afterwards"}, {r.Absent, "there is none any more"}, {r.Stale, "it is outdated"}} {
 		if x.requests > 0 {
-			parts = append(parts, fmt.Sprintf("in %s of requests %s", percent(float64(x.requests)/n), x.words))
+			parts = append(parts, fmt.Sprintf("in %s of the requests %s", percent(float64(x.requests)/n), x.words))
 		}
 	}
 	if len(parts) == 0 {
@@ -127,7 +128,7 @@ func (t *Trace) losses() (rows [][]string) {
 		row, lost := []string{c.Condition}, false
 		for _, at := range tiers {
 			i := slices.IndexFunc(t.Result.Sensitivity, func(x economics.Condition) bool {
-				return x.Name == c.Name && x.Provider == at.provider && x.Lifetime == at.lifetime
+				return x.Name == c.Name && at.is(x.Provider, x.Model, x.Lifetime)
 			})
 			text := "–"
 			if i >= 0 {

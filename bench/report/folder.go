@@ -63,7 +63,7 @@ func replaceable(name string) error {
 	}
 	ours, err := filesOf(name)
 	if err != nil {
-		return fmt.Errorf("cannot write a report to %s: it is not empty, and no report that could be replaced: %w", name, reason(err))
+		return fmt.Errorf("cannot write a report to %s: it is not empty, and %w", name, err)
 	}
 	for _, e := range entries {
 		if !slices.Contains(ours, e.Name()) || !e.Type().IsRegular() {
@@ -77,14 +77,14 @@ func replaceable(name string) error {
 func filesOf(folder string) ([]string, error) {
 	data, err := os.ReadFile(filepath.Join(folder, manifest))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("holds no report that could be replaced: cannot read its %s: %w", manifest, reason(err))
 	}
 	var s struct {
 		Format string   `json:"format"`
 		Files  []string `json:"files"`
 	}
 	if err := json.Unmarshal(data, &s); err != nil || s.Format != format {
-		return nil, fmt.Errorf("its %s is not ours", manifest)
+		return nil, fmt.Errorf("holds no report that could be replaced: its %s is not ours", manifest)
 	}
 	return s.Files, nil
 }

@@ -101,6 +101,7 @@ func (p *page) trace(t *Trace, show func(kind string, at tier)) {
 	p.head(2, "Trace "+code(t.Name))
 	p.say("%s. The opener has %s tokens; its text changes: %s (%s new texts per request).", t.size(), grouped(first.OpenerTokens), strings.ReplaceAll(first.Change, "_", " "), short(first.ChangeRate))
 	p.head(3, "The answer, and the price of each alternative")
+	p.say("The claim is that an opener composed once per session, frozen, and put right behind the system prompt is the cheapest that reaches every request, and that each alternative has its price:")
 	p.list(t.answers())
 	p.comparison(t)
 	show("cost", tier{})
@@ -180,7 +181,7 @@ func (p *page) limits(t *Trace) {
 	p.table(head, rows)
 }
 
-// breakEvens are the answers, by question.
+// breakEvens are the answers, by question; those that are the same stand once.
 func (p *page) breakEvens(t *Trace) {
 	if len(t.Result.BreakEvens) == 0 {
 		return
@@ -188,19 +189,46 @@ func (p *page) breakEvens(t *Trace) {
 	p.head(3, "Break-evens")
 	var asked []string
 	for _, b := range t.Result.BreakEvens {
-		if slices.Contains(asked, b.Question) {
+		if !slices.Contains(asked, b.Question) {
+			asked = append(asked, b.Question)
+			p.say("**%s**", b.Question)
+			p.list(t.answersTo(b.Question))
+		}
+	}
+}
+
+func (t *Trace) answersTo(question string) (items []string) {
+	var answers []string
+	who := map[string][]string{}
+	for _, b := range t.Result.BreakEvens {
+		if b.Question != question {
 			continue
 		}
-		asked = append(asked, b.Question)
-		p.say("**%s**", b.Question)
-		var items []string
-		for _, x := range t.Result.BreakEvens {
-			if x.Question == b.Question {
-				items = append(items, strings.TrimSpace(x.Provider+" "+x.Lifetime)+": "+strings.TrimSuffix(strings.ReplaceAll(x.Answer, "_request;", " request;"), ";")+".")
-			}
+		answer := strings.ReplaceAll(strings.TrimSuffix(b.Answer, ";"), string(economics.ChangeEachRequest), "each request")
+		if len(who[answer]) == 0 {
+			answers = append(answers, answer)
 		}
-		p.list(items)
+		who[answer] = append(who[answer], t.nameOf(&b))
 	}
+	for _, a := range answers {
+		items = append(items, strings.Join(who[a], ", ")+": "+a+".")
+	}
+	return items
+}
+
+// nameOf is whom a study is about.
+func (t *Trace) nameOf(b *economics.BreakEven) string {
+	for _, at := range t.tiers() {
+		if at.is(b.Provider, b.Model, b.Lifetime) {
+			return at.String()
+		}
+	}
+	for _, at := range t.tiers() {
+		if at.is(b.Provider, b.Model, at.lifetime) {
+			return strings.TrimSuffix(at.String(), " "+at.lifetime)
+		}
+	}
+	return b.Provider
 }
 
 // rows is the table that is in rows.csv too, with what people read of it.

@@ -27,7 +27,7 @@ func (r *Report) plots() (list []picture) {
 		t := &r.Traces[i]
 		name := fileName(t.Name, taken)
 		add := func(kind string, at tier, title string, draw func() []byte) {
-			file := strings.TrimRight(kind+"-"+name+"-"+strings.ReplaceAll(at.String(), " ", "-"), "-")
+			file := strings.TrimRight(kind+"-"+name+"-"+strings.NewReplacer(" ", "-", "/", "-").Replace(at.String()), "-")
 			list = append(list, picture{fileName(file, taken) + ".svg", title, i, kind, at, draw})
 		}
 		if len(t.Result.Rows) > 0 {
@@ -81,15 +81,17 @@ func (t *Trace) costTitle() string {
 	return "Cost of 1,000 requests by strategy"
 }
 
+const brackets = "; in brackets the input alone, relative to no cache"
+
 // costs are bars for each strategy at each tier.
 func (t *Trace) costs() []byte {
-	unit := "USD for a session: input, output and surcharges"
+	unit := "USD for a session: input, output and surcharges" + brackets
 	of := func(r *economics.Row) float64 { return r.CostUSDPerSession }
 	switch {
 	case !t.priced():
 		unit, of = "cost of input relative to no cache", func(r *economics.Row) float64 { return r.CostVsNone }
 	case !t.knowsSessions():
-		unit, of = "USD for 1,000 requests: input, output and surcharges", func(r *economics.Row) float64 { return 1000 * r.CostUSD / float64(max(r.Requests, 1)) }
+		unit, of = "USD for 1,000 requests: input, output and surcharges" + brackets, func(r *economics.Row) float64 { return 1000 * r.CostUSD / float64(max(r.Requests, 1)) }
 	}
 	b := plot.Bars{Title: t.costTitle() + ", trace " + t.Name, Unit: unit}
 	for _, at := range t.tiers() {
@@ -101,12 +103,15 @@ func (t *Trace) costs() []byte {
 
 func (t *Trace) costGroup(at tier, of func(*economics.Row) float64) plot.Group {
 	list := t.rows(at)
-	g := plot.Group{Name: fmt.Sprintf("%s, %s", at, list[0].Model)}
+	g := plot.Group{Name: at.String()}
+	if at.model != "" && !strings.Contains(g.Name, at.model) {
+		g.Name += ", " + at.model
+	}
 	for i := range list {
 		r := &list[i]
-		label := share(r.CostVsNone) + " of none"
+		label := share(r.CostVsNone)
 		if t.priced() {
-			label = money(of(r)) + ", " + label
+			label = money(of(r)) + " (" + label + ")"
 		}
 		g.Bars = append(g.Bars, plot.Bar{Name: r.Strategy, Colour: colourOf(r.Strategy), Value: of(r), Label: label})
 	}
@@ -117,7 +122,7 @@ func (t *Trace) costGroup(at tier, of func(*economics.Row) float64) plot.Group {
 func (t *Trace) hitRates(b *economics.BreakEven, at tier) []byte {
 	l := plot.Lines{
 		Title: fmt.Sprintf("Hit rate by how often the opener's text changes: %s, trace %s", at, t.Name),
-		About: b.Answer, XName: b.X.Name + " (below: " + b.X.Unit + ")", YName: "share of input tokens read from the cache", High: 1,
+		About: b.Answer, XName: b.X.Name + " (below: " + b.X.Unit + ")", YName: "share of input tokens read", High: 1,
 		Series: curves(b.Series),
 	}
 	for i, label := range b.X.Labels {

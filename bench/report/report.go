@@ -49,15 +49,35 @@ func (r *Report) Files() ([]File, error) {
 	return append(files, File{manifest, data}), nil
 }
 
-// A tier is a provider at a lifetime.
-type tier struct{ provider, lifetime string }
+// A tier is a provider's model at a lifetime.
+type tier struct {
+	provider, model, lifetime string
+	name                      string // without the model, where the provider has one
+}
 
-func (t tier) String() string { return t.provider + " " + t.lifetime }
+func (t tier) String() string { return t.name }
+
+// is reports whether something was simulated at the tier.
+func (t tier) is(provider, model, lifetime string) bool {
+	return t.provider == provider && t.model == model && t.lifetime == lifetime
+}
 
 // tiers are those of a trace's rows, in their order.
 func (t *Trace) tiers() (list []tier) {
+	models := map[string]string{}
+	several := map[string]bool{}
 	for _, r := range t.Result.Rows {
-		if at := (tier{r.Provider, r.Lifetime}); !slices.Contains(list, at) {
+		if m, ok := models[r.Provider]; ok && m != r.Model {
+			several[r.Provider] = true
+		}
+		models[r.Provider] = r.Model
+	}
+	for _, r := range t.Result.Rows {
+		at := tier{r.Provider, r.Model, r.Lifetime, r.Provider + " " + r.Lifetime}
+		if several[r.Provider] {
+			at.name = r.Provider + "/" + r.Model + " " + r.Lifetime
+		}
+		if !slices.Contains(list, at) {
 			list = append(list, at)
 		}
 	}
@@ -67,7 +87,7 @@ func (t *Trace) tiers() (list []tier) {
 // row finds what a strategy cost at a tier, nil if it was not simulated.
 func (t *Trace) row(at tier, strategy string) *economics.Row {
 	for i := range t.Result.Rows {
-		if r := &t.Result.Rows[i]; r.Provider == at.provider && r.Lifetime == at.lifetime && r.Strategy == strategy {
+		if r := &t.Result.Rows[i]; at.is(r.Provider, r.Model, r.Lifetime) && r.Strategy == strategy {
 			return r
 		}
 	}
@@ -77,7 +97,7 @@ func (t *Trace) row(at tier, strategy string) *economics.Row {
 // rows are those of a tier.
 func (t *Trace) rows(at tier) (list []economics.Row) {
 	for _, r := range t.Result.Rows {
-		if r.Provider == at.provider && r.Lifetime == at.lifetime {
+		if at.is(r.Provider, r.Model, r.Lifetime) {
 			list = append(list, r)
 		}
 	}
@@ -92,7 +112,7 @@ func (t *Trace) knowsSessions() bool {
 // study finds what was asked by name, of one tier.
 func (t *Trace) study(name string, at tier) *economics.BreakEven {
 	for i := range t.Result.BreakEvens {
-		if b := &t.Result.BreakEvens[i]; b.Name == name && b.Provider == at.provider && b.Lifetime == at.lifetime {
+		if b := &t.Result.BreakEvens[i]; b.Name == name && at.is(b.Provider, b.Model, b.Lifetime) {
 			return b
 		}
 	}
@@ -102,7 +122,7 @@ func (t *Trace) study(name string, at tier) *economics.BreakEven {
 // conditions are those of a tier.
 func (t *Trace) conditions(at tier) (list []economics.Condition) {
 	for _, c := range t.Result.Sensitivity {
-		if c.Provider == at.provider && c.Lifetime == at.lifetime {
+		if at.is(c.Provider, c.Model, c.Lifetime) {
 			list = append(list, c)
 		}
 	}

@@ -1,7 +1,5 @@
 package plot
 
-import "math"
-
 // Bars are groups of bars that share one scale, from 0 on.
 type Bars struct {
 	Title, About string
@@ -33,8 +31,10 @@ func (b *Bars) SVG() []byte {
 	p := newPaper(b.Title, b.About)
 	names, labels, most := b.sizes()
 	left, right := margin+names+8, width-margin-labels-8
-	step := nice(most / 4)
-	s := scale{0, step * max(1, math.Ceil(most/step-1e-9)), left, right, false}
+	s := scale{0, most, left, right, false}
+	if most <= 0 {
+		s.high = 1
+	}
 	for _, g := range b.Groups {
 		for _, l := range wrap(g.Name, width-2*margin, fontSize) {
 			p.y += line
@@ -48,8 +48,10 @@ func (b *Bars) SVG() []byte {
 		p.text(s.at(v), p.y+12, "q", "middle", plain(v))
 	}
 	p.y += line + 4
-	p.text((left+right)/2, p.y+12, "q", "middle", b.Unit)
-	p.y += line
+	for _, text := range wrap(b.Unit, width-2*margin, 12) {
+		p.text(width/2, p.y+12, "q", "middle", text)
+		p.y += line - 2
+	}
 	return p.bytes()
 }
 
@@ -61,7 +63,7 @@ func (b *Bars) sizes() (names, labels, most float64) {
 			most = max(most, x.Value)
 		}
 	}
-	return min(names, width/3), min(labels, width/3), most
+	return min(names, width*2/5), min(labels, width/3), most
 }
 
 func (g *Group) draw(p *paper, s scale) {

@@ -38,7 +38,7 @@ func (g *Grid) SVG() []byte {
 	}
 	p.turned(margin+8, (top+p.y)/2, clip(g.YName, p.y-top, 12))
 	for i, x := range g.X {
-		p.text(left+(float64(i)+0.5)*w, p.y+16, "q", "middle", clip(x, w+2, 12))
+		p.text(left+(float64(i)+0.5)*w, p.y+16, "p", "middle", clip(x, w+2, 11))
 	}
 	p.y += line + 2
 	p.text(left+(width-margin-left)/2, p.y+14, "q", "middle", g.XName)

@@ -39,7 +39,7 @@ func (l *Lines) SVG() []byte {
 		p.rule("rule", left, y.at(v), right, y.at(v))
 		p.text(left-6, y.at(v)+4, "q", "end", plain(v))
 	}
-	p.turned(margin+8, p.y-plotHeight/2, clip(l.YName, plotHeight, fontSize))
+	p.turned(margin+8, p.y-plotHeight/2, clip(l.YName, plotHeight+margin, 12))
 	if l.Line > 0 {
 		p.rule("even", left, y.at(l.Line), right, y.at(l.Line))
 	}
@@ -120,9 +120,9 @@ func (l *Lines) places(p *paper, x func(int) float64, left, right float64) {
 	room := (right - left) / float64(max(len(l.X), 1))
 	rows := 1
 	for i, at := range l.X {
-		lines := wrap(at.Label, room-2, 12)
+		lines := wrap(at.Label, room-4, 11)
 		for j, text := range lines {
-			p.text(x(i), p.y+16+float64(j)*14, "q", "middle", text)
+			p.text(x(i), p.y+16+float64(j)*14, "p", "middle", text)
 		}
 		rows = max(rows, len(lines))
 	}
@@ -139,7 +139,7 @@ func (l *Lines) under(p *paper, x func(int) float64, room float64) float64 {
 	any := 0.0
 	for i, at := range l.X {
 		if at.Under != "" {
-			p.text(x(i), p.y+14, "q", "middle", clip(at.Under, room, 12))
+			p.text(x(i), p.y+14, "p", "middle", clip(at.Under, room, 11))
 			any = 16
 		}
 	}

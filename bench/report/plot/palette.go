@@ -28,9 +28,9 @@ func styleSheet() string {
 		dark += fmt.Sprintf(".f%d{fill:%s}.s%d{stroke:%s}", i, ink[1], i, ink[1])
 	}
 	return fmt.Sprintf("text{font:%dpx system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:#1b1f24}"+
-		".h{font-size:%dpx;font-weight:600}.w{}.n{font-variant-numeric:tabular-nums}.q{fill:#57606a;font-size:12px}.c{font-size:11px;font-weight:600;fill:#fff}"+
+		".h{font-size:%dpx;font-weight:600}.w{}.n{font-variant-numeric:tabular-nums;stroke:#fff;stroke-width:4px;paint-order:stroke}.q{fill:#57606a;font-size:12px}.p{fill:#57606a;font-size:11px}.c{font-size:11px;font-weight:600;fill:#fff}"+
 		".paper{fill:#fff}.rule{stroke:#d0d7de}.axis{stroke:#57606a}.even{stroke:#1b1f24;stroke-dasharray:4 3}.curve{fill:none;stroke-width:2}.mark{stroke:#fff;stroke-width:1}"+
-		"%s@media(prefers-color-scheme:dark){text{fill:#e6edf3}.q{fill:#9ea7b3}.c{fill:#0d1117}.paper{fill:#0d1117}.rule{stroke:#30363d}.axis{stroke:#9ea7b3}.even{stroke:#e6edf3}.mark{stroke:#0d1117}%s}",
+		"%s@media(prefers-color-scheme:dark){text{fill:#e6edf3}.q,.p{fill:#9ea7b3}.c{fill:#0d1117}.n{stroke:#0d1117}.paper{fill:#0d1117}.rule{stroke:#30363d}.axis{stroke:#9ea7b3}.even{stroke:#e6edf3}.mark{stroke:#0d1117}%s}",
 		fontSize, fontSize+2, light, dark)
 }
 

@@ -9,10 +9,11 @@ import (
 
 // Sizes in pixels. Charts are narrow, so that on a phone their letters stay legible.
 const (
-	width    = 560
+	width    = 480
 	margin   = 12
 	fontSize = 13
-	line     = 18 // of text
+	line     = 18   // of text
+	bold     = 1.12 // times as wide
 )
 
 // A paper is what is drawn on; its height is known at the end.
@@ -24,11 +25,11 @@ type paper struct {
 
 func newPaper(title, about string) *paper {
 	p := &paper{title: title, about: about, y: margin}
-	for _, l := range wrap(title, width-2*margin, fontSize+2) {
+	for _, l := range wrap(title, (width-2*margin)/bold, fontSize+2) {
 		p.y += line
 		p.text(margin, p.y, "h", "start", l)
 	}
-	p.y += line / 2
+	p.y += line
 	return p
 }
 
@@ -44,7 +45,7 @@ func (p *paper) bytes() []byte {
 	return []byte(b.String())
 }
 
-// text writes one line; class is h, w (words), n (numbers) or q (quiet).
+// text writes one line; class is h, w (words), n (numbers), q (quiet) or p (of a place).
 func (p *paper) text(x, y float64, class, anchor, s string) {
 	fmt.Fprintf(&p.body, `<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`+"\n", class, num(x), num(y), anchor, escape(s))
 }
@@ -91,6 +92,8 @@ func lengthOf(s string, size float64) float64 {
 		switch {
 		case strings.ContainsRune("ijl.,:;|!'()[] ", r):
 			n += 0.36
+		case strings.ContainsRune("frt", r):
+			n += 0.45
 		case r > 0x2e80:
 			n++
 		case unicode.IsUpper(r) || strings.ContainsRune("mwMW_%", r):
