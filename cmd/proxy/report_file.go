@@ -19,6 +19,7 @@ type reportFile struct {
 // createReport begins a file that becomes the one of that name. It finds out
 // first whether it can be: reading the log may take a while.
 func createReport(name string) (*reportFile, error) {
+	mode := os.FileMode(0o666) // the umask's to narrow
 	switch info, err := os.Stat(name); {
 	case err == nil && !info.Mode().IsRegular():
 		return nil, fmt.Errorf("cannot write the report to -o %s: it is no file", shown(name))
@@ -26,9 +27,12 @@ func createReport(name string) (*reportFile, error) {
 		if name, err = filepath.EvalSymlinks(name); err != nil {
 			return nil, fmt.Errorf("cannot write the report with -o: %w", err)
 		}
+		mode = info.Mode().Perm()
 	}
 	temporary := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.new", filepath.Base(name), os.Getpid()))
-	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666) // the umask's to narrow
+	_ = os.Remove(temporary) // one that a killed process of this number left
+	// In a folder that others may write to, one could lie in wait there.
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the report to -o %s: %w", shown(name), errors.Unwrap(err))
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestInterruptedReportLeavesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	name := filepath.Join(dir, "r.md")
+	name, victim := filepath.Join(dir, "r.md"), filepath.Join(t.TempDir(), "victim")
 	if err := os.WriteFile(name, []byte("the last one"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +37,10 @@ func TestInterruptedReportLeavesTheFile(t *testing.T) {
 		{"interrupted", true, "the last one"},
 		{"whole", false, "# Preface: what the prompt cache did"},
 	} {
+		lurking := filepath.Join(dir, ".r.md."+strconv.Itoa(os.Getpid())+".new")
+		if err := os.Symlink(victim, lurking); err != nil {
+			t.Fatal(err)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var none bytes.Buffer
 		write := reportFormats["md"]
@@ -50,6 +55,12 @@ func TestInterruptedReportLeavesTheFile(t *testing.T) {
 		if b, err := os.ReadFile(name); err != nil || !strings.HasPrefix(string(b), c.want) {
 			t.Errorf("%s: the file begins with %.40q, %v; want %q", c.when, b, err, c.want)
 		}
+	}
+	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file's mode is not what it was: %v, %v", info.Mode(), err)
+	}
+	if !none(t, victim) {
+		t.Error("the report was written through a link that lay in wait")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if err != nil || len(left) > 0 || none(t, name) {

@@ -127,9 +127,10 @@ func (b *book) close(o *Options) *Report {
 		Sessions: b.sessions, Total: groupOf("total", &b.total),
 		Days: b.days.table(byName, daysShown), Models: b.models.table(byPaid, rowsShown),
 		Routes: b.routes.table(byPaid, rowsShown), Prefixes: b.prefixes.table(byPaid, rowsShown),
-		Contributors: b.shares(), Causes: b.causes.list(), Unpriced: b.unpricedList(),
+		Causes: b.causes.list(), Unpriced: b.unpricedList(),
 		DearestSessions: slices.Clip(b.dearest.list), DearestMisses: slices.Clip(b.misses.list),
 	}
+	r.Contributors, r.Undivided = b.shares()
 	if o.Explain != nil {
 		for i := range r.DearestSessions {
 			s := &r.DearestSessions[i]
@@ -155,39 +156,62 @@ func (b *book) unpricedList() []Unpriced {
 	return list
 }
 
-// shares divides what each prefix cost among its contributors by their bytes.
-func (b *book) shares() []Contributor {
-	sums := map[string]*Contributor{}
-	versions := map[[2]string]bool{}
+// shares divides what each prefix cost among its contributors by their bytes, and
+// returns also what could not be divided: of prefixes whose contributors are not
+// known.
+func (b *book) shares() (list []Contributor, undivided usage.Money) {
+	sums := contributors{}
+	undivided = b.prefixes.rest.Prefix
 	for prefix, row := range b.prefixes.rows {
-		parts := b.contributors[prefix]
-		for i, m := range divide(row.Prefix, parts) {
-			c := &parts[i]
-			if c.Bytes <= 0 {
-				continue
-			}
-			sum := sums[c.Name]
-			if sum == nil {
-				sum = &Contributor{Name: c.Name, Kind: c.Kind}
-				sums[c.Name] = sum
-			}
-			if v := [2]string{c.Name, c.SHA256}; !versions[v] {
-				versions[v] = true
-				sum.Versions++
-			}
-			sum.Requests += row.Prefixed
-			sum.Bytes = max(sum.Bytes, c.Bytes)
-			sum.Cost = plus(sum.Cost, m)
+		if !sums.add(row, b.contributors[prefix]) {
+			undivided = plus(undivided, row.Prefix)
 		}
 	}
-	list := make([]Contributor, 0, len(sums))
-	for _, c := range sums {
-		list = append(list, *c)
+	list = make([]Contributor, 0, len(sums))
+	for key, c := range sums {
+		list = append(list, Contributor{
+			Name: key.name, Kind: key.kind, Versions: len(c.versions), Requests: c.requests, Bytes: c.bytes, Cost: c.cost,
+		})
 	}
 	slices.SortFunc(list, func(a, b Contributor) int {
-		return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
-	return list
+	return list, undivided
+}
+
+// contributors sums by contributor. One whose kind was changed is another.
+type contributors map[contributorKey]*contributorSum
+
+type contributorKey struct{ name, kind string }
+
+type contributorSum struct {
+	versions map[string]bool // hashes of its text
+	requests int64
+	bytes    int
+	cost     usage.Money
+}
+
+// add divides what the requests with one prefix cost for it, and reports whether
+// there was anyone to divide it among.
+func (s contributors) add(row *Sums, parts []logsink.Contribution) (divided bool) {
+	for i, m := range divide(row.Prefix, parts) {
+		c := &parts[i]
+		if c.Bytes <= 0 {
+			continue
+		}
+		divided = true
+		key := contributorKey{c.Name, c.Kind}
+		sum := s[key]
+		if sum == nil {
+			sum = &contributorSum{versions: map[string]bool{}}
+			s[key] = sum
+		}
+		sum.versions[c.SHA256] = true
+		sum.requests += row.Prefixed
+		sum.bytes = max(sum.bytes, c.Bytes)
+		sum.cost = plus(sum.cost, m)
+	}
+	return divided
 }
 
 // divide divides money by bytes, so that the parts are the whole: each gets what

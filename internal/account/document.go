@@ -120,7 +120,12 @@ func (r *Report) openerAnswer() answer {
 	if t.PrefixTold == 0 {
 		a.Short = none
 	}
-	a.Lines = append(a.Lines, fmt.Sprintf("%s of %s paid, in %s that carried it", percent(t.Rates.PrefixOfCost), dollars(t.Paid), legible.Plural(t.Prefixed, "request")))
+	if t.PrefixTold > 0 {
+		a.Lines = append(a.Lines, fmt.Sprintf("%s of %s paid, in %s that carried it", percent(t.Rates.PrefixOfCost), dollars(t.Paid), legible.Plural(t.Prefixed, "request")))
+	}
+	if t.Prefixed == 0 {
+		a.Lines = append(a.Lines, "no request carried one")
+	}
 	if n := t.Prefixed - t.PrefixTold; n > 0 {
 		a.Lines = append(a.Lines, fmt.Sprintf("its part is not known of %s: without success, an answer, or a price of their own", legible.Plural(n, "request")))
 	}
@@ -136,8 +141,11 @@ func (r *Report) savedAnswer() answer {
 	if t.Saved < 0 {
 		a.Lines = append(a.Lines, "it cost more than it saved: writes were paid for and not read")
 	}
-	a.Lines = append(a.Lines,
-		fmt.Sprintf("%s of cost, which had been %s with nothing cached", percent(t.Rates.OfCost), dollars(t.Uncached)),
+	priced := "no answer has a price"
+	if t.Priced > 0 {
+		priced = fmt.Sprintf("%s of cost, which had been %s with nothing cached", percent(t.Rates.OfCost), dollars(t.Uncached))
+	}
+	a.Lines = append(a.Lines, priced,
 		fmt.Sprintf("hit rates: %s of input tokens, %s of requests", percent(t.Rates.OfInputTokens), percent(t.Rates.OfRequests)))
 	if n := t.Answers - t.Told; n > 0 {
 		a.Lines = append(a.Lines, fmt.Sprintf("%s did not report what was read, and are in no hit rate", legible.Plural(n, "answer")))
@@ -152,10 +160,15 @@ func (r *Report) lostAnswer() answer {
 		a.Lines = []string{"no read is recorded as one that fell short"}
 		return a
 	}
-	a.Lines = append(a.Lines, fmt.Sprintf("%s fell short by %s; %s was avoidable", legible.Plural(t.Shortfalls, "read"), legible.Plural(t.Missed, "token"), dollars(t.Avoidable)))
+	fell := fmt.Sprintf("%s fell short by %s", legible.Plural(t.Shortfalls, "read"), legible.Plural(t.Missed, "token"))
+	if t.LostUntold == t.Shortfalls {
+		a.Short, a.Lines = none, []string{fell + "; none of them has a price"}
+		return a
+	}
+	a.Lines = append(a.Lines, fell+"; "+dollars(t.Avoidable)+" was avoidable")
 	for _, c := range r.Causes {
 		if c.Avoidable && c.Lost > 0 {
-			a.Lines = append(a.Lines, fmt.Sprintf("most of that: %s, by the %s, %s", causeName(c.Name), plain(c.Owner), dollars(c.Lost)))
+			a.Lines = append(a.Lines, fmt.Sprintf("above all: %s, by the %s, %s", causeName(c.Name), plain(c.Owner), dollars(c.Lost)))
 			break
 		}
 	}

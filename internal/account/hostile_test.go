@@ -15,7 +15,7 @@ import (
 
 // hostile is text that tries to be more than text: in a terminal, a table, a
 // page, and as a link.
-const hostile = "a|b`c`\x1b[31m<script>alert(1)</script>\u202e\u009b2J\n# x\r![i](http://evil/i.png)[l](javascript:0) https://evil.example www.evil.example *b* __u__ ~~s~~ $x$ &lt; \\"
+const hostile = "a|b`c`\x1b[31m<script>alert(1)</script>\u202e\u009b2J\n# x\r![i](http://evil/i.png)[l](javascript:0) https://evil.example www.evil.example *b* __u__ ~~s~~ $x$ @team #1 &lt; \\"
 
 func hostileReport(t *testing.T) *Report {
 	s := newSample(t)
@@ -58,7 +58,7 @@ func written(t *testing.T, write func(io.Writer) error) string {
 }
 
 // unescaped is a character with a meaning that no backslash takes away.
-var unescaped = regexp.MustCompile("(^|[^\\\\])(\\\\\\\\)*[|`*\\[\\]~]")
+var unescaped = regexp.MustCompile("(^|[^\\\\])(\\\\\\\\)*[|`*\\[\\]~@#]")
 
 // TestInvariant5_Markdown: every row has as many cells as its table, and no cell
 // has markup.

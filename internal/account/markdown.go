@@ -95,7 +95,7 @@ func means(s []rune, i int) bool {
 		next = s[i+1]
 	}
 	switch s[i] {
-	case '\\', '`', '*', '[', ']', '|', '~', '@':
+	case '\\', '`', '*', '[', ']', '|', '~', '@', '#':
 		return true
 	case '_':
 		return i == 0 || !isWord(s[i-1]) || !isWord(next)

@@ -117,6 +117,64 @@ func TestContributorsShareTheCost(t *testing.T) {
 	}
 }
 
+// TestContributorsAreAllOfThePrefix: one whose kind was changed is another, in
+// any order of the walk, and what nobody is known to have written is told apart.
+func TestContributorsAreAllOfThePrefix(t *testing.T) {
+	b := newBook()
+	for i, kind := range []string{"text", "file", "http", "skills"} {
+		prefix := "p-" + kind
+		b.contributors[prefix] = []logsink.Contribution{{Name: "rules", Kind: kind, Bytes: 10 * (i + 1), SHA256: kind}, {Name: "late", Kind: "http", Outcome: "skipped"}}
+		b.prefixes.at(prefix).plus(&Sums{Prefixed: 1, Prefix: dollar})
+	}
+	b.prefixes.at(UnknownPrefix).plus(&Sums{Prefixed: 1, Prefix: 3 * dollar})
+	b.prefixes.rest.plus(&Sums{Prefixed: 1, Prefix: 2 * dollar})
+	want := []Contributor{
+		{Name: "rules", Kind: "file", Versions: 1, Requests: 1, Bytes: 20, Cost: dollar}, {Name: "rules", Kind: "http", Versions: 1, Requests: 1, Bytes: 30, Cost: dollar},
+		{Name: "rules", Kind: "skills", Versions: 1, Requests: 1, Bytes: 40, Cost: dollar}, {Name: "rules", Kind: "text", Versions: 1, Requests: 1, Bytes: 10, Cost: dollar},
+	}
+	r := b.close(&Options{})
+	if d := cmp.Diff(want, r.Contributors); d != "" || r.Undivided != 5*dollar {
+		t.Errorf("$%v could not be divided, want $5; contributors differ (-want +got):\n%s", r.Undivided.USD(), d)
+	}
+	if text := written(t, r.WriteMarkdown); !strings.Contains(text, "$5.00 could not be divided") {
+		t.Errorf("the report does not say what could not be divided:\n%s", text)
+	}
+}
+
+// Nothing is told where there is nothing to tell of, neither as 0.
+func TestI11_NoPriceIsNoMoney(t *testing.T) {
+	s := newSample(t)
+	s.put(made{session: "s-1", bare: true, ago: time.Hour, answer: logsink.Response{
+		Usage: plainUsage(1, 2, 3, 4), Unpriced: usage.NoPrice, Cause: &logsink.Cause{Name: "tools_changed", Owner: "client", Missed: 7, Waste: true},
+	}})
+	s.write()
+	head, _, _ := strings.Cut(written(t, s.read(nil).WriteMarkdown), "## Tokens")
+	_, head, _ = strings.Cut(head, "## What did the opener cost?")
+	want := `
+
+**–**
+
+- no request carried one
+
+## What did caching save?
+
+**–**
+
+- no answer has a price
+- hit rates: 33.3% of input tokens, 100.0% of requests
+
+## What did misses lose, and why?
+
+**–**
+
+- 1 read fell short by 7 tokens; none of them has a price
+
+`
+	if d := cmp.Diff(want, head); d != "" {
+		t.Errorf("answers differ (-want +got):\n%s", d)
+	}
+}
+
 func TestCausesAndMisses(t *testing.T) {
 	s := newSample(t)
 	fill(s)
@@ -199,6 +257,32 @@ func TestPricedNow(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "5 of 8 answers that are charged, 1 of them for this report, by the table that it was given; 3 answers without a price in no sum of money") {
 		t.Errorf("what was priced now is not marked:\n%s", b.String()[:1000])
+	}
+}
+
+// I11: the prefix's part of what is priced now is not known, and so not 0; what
+// was to be expected is no part of what was avoidable.
+func TestI11_PartsThatAreNotKnown(t *testing.T) {
+	s := newSample(t)
+	s.freeze(key("s-1"), 1, "one", sampleEnd.Add(-time.Hour))
+	prices, err := usage.NewPrices([]usage.Entry{{Models: []string{"m"}, Source: "test", Input: "5", Output: "25"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.put(made{session: "s-1", ago: time.Hour, model: "m", answer: logsink.Response{Usage: plainUsage(1, 0, 0, 1), Unpriced: usage.NoPrice}})
+	for i, waste := range []bool{true, false} {
+		s.put(made{session: "s-1", ago: time.Hour, model: "m", answer: logsink.Response{
+			Usage: plainUsage(1, 0, 0, 1), Cost: &logsink.Cost{Paid: 9 * dollar, Uncached: 9 * dollar, Prefix: dollar, Estimated: true},
+			Cause: &logsink.Cause{Name: "cold", Owner: "client", Missed: 5, Lost: int64(i+1) * dollar, Waste: waste},
+		}})
+	}
+	s.write()
+	g := s.read(func(o *Options) { o.Prices = prices }).Total
+	if g.PricedNow != 1 || g.Prefixed != 3 || g.PrefixTold != 2 || g.Prefix != 2*dollar {
+		t.Errorf("total = %+v, want two of three prefixes to have a cost that is known", g.Sums)
+	}
+	if g.Lost != 3*dollar || g.Avoidable != dollar {
+		t.Errorf("%v lost, %v of it avoidable; want $3 and $1", g.Lost, g.Avoidable)
 	}
 }
 

@@ -30,8 +30,12 @@ type Report struct {
 	Prefixes Table `json:"prefixes"` // by hash; "" is those without one
 
 	Contributors []Contributor `json:"contributors"` // dearest first
-	Causes       []Cause       `json:"causes"`       // dearest first
-	Unpriced     []Unpriced    `json:"unpriced"`     // most frequent first
+	// Undivided is what prefixes cost whose contributors are not known: their
+	// anchors are gone, or they are too many to be told apart.
+	Undivided usage.Money `json:"contributors_unknown_pusd_estimated"`
+
+	Causes   []Cause    `json:"causes"`   // dearest first
+	Unpriced []Unpriced `json:"unpriced"` // most frequent first
 
 	DearestSessions []Session `json:"dearest_sessions"`
 	DearestMisses   []Miss    `json:"dearest_misses"`

@@ -81,6 +81,9 @@ func (r *Report) contributors() section {
 		Title: "By contributor", Columns: columns("Contributor", "Kind", "#Versions", "#Requests", "#Bytes", "#Cost, estimated"),
 		Notes: []string{"What a prefix cost is divided by the bytes of those who wrote it. Bytes are of the largest version."},
 	}
+	if r.Undivided != 0 {
+		s.Notes = append(s.Notes, dollars(r.Undivided)+" could not be divided: who wrote these prefixes is not known.")
+	}
 	for i := range r.Contributors {
 		c := &r.Contributors[i]
 		s.Rows = append(s.Rows, row{Cells: []cell{text(plain(c.Name)), text(plain(c.Kind)), number(int64(c.Versions)), number(c.Requests), number(int64(c.Bytes)), money(c.Cost)}})
@@ -180,7 +183,7 @@ func (r *Report) unpriced() section {
 	s := section{Title: "Without a price", Columns: columns("Why", "Model", "#Requests"), Notes: []string{"These are in no sum of money."}}
 	for i := range r.Unpriced {
 		u := &r.Unpriced[i]
-		s.Rows = append(s.Rows, row{Cells: []cell{text(cmp.Or(reasons[u.Reason], plain(u.Reason))), text(or(u.Model, "not named")), number(u.Requests)}})
+		s.Rows = append(s.Rows, row{Cells: []cell{text(cmp.Or(reasons[u.Reason], plain(u.Reason))), text(or(u.Model, "not named, or one of too many")), number(u.Requests)}})
 	}
 	return s
 }
