@@ -140,7 +140,7 @@ func TestReadmeNamesSettings(t *testing.T) {
 	top := map[string]any{}
 	for _, c := range codeOf(t, "README.md") {
 		c, _, _ = strings.Cut(c, ": ")
-		if !regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+$`).MatchString(c) || isFile(c) {
+		if !regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+$`).MatchString(c) || isFile(c) || isAttribute(c) {
 			continue
 		}
 		at := top
@@ -173,6 +173,20 @@ func TestReadmeNamesSettings(t *testing.T) {
 
 func isFile(name string) bool {
 	return slices.Contains([]string{".db", ".go", ".yaml"}, filepath.Ext(name))
+}
+
+func isAttribute(name string) bool {
+	return strings.HasPrefix(name, "gen_ai.") || strings.HasPrefix(name, "preface.") && !isFile(name) && !strings.HasPrefix(name, "preface.db-")
+}
+
+// TestReadmeNamesAttributes: every attribute of spans that is named is one.
+func TestReadmeNamesAttributes(t *testing.T) {
+	names := read(t, "proxy/telemetry/names.go")
+	for _, c := range codeOf(t, "README.md") {
+		if isAttribute(c) && !strings.ContainsAny(c, "*…{") && !strings.Contains(names, `"`+c+`"`) {
+			t.Errorf("README.md names the attribute %s, and proxy/telemetry/names.go does not", c)
+		}
+	}
 }
 
 // TestReadmeNamesMetrics: every metric that is named is one in the source.

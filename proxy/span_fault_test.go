@@ -23,7 +23,9 @@ var collectors = map[string]func(tb *tracedBench){
 		})
 	},
 	"is throttling": func(tb *tracedBench) {
-		tb.to.Fail(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "collector-s3cret", http.StatusTooManyRequests) })
+		tb.to.Fail(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "collector-s3cret", http.StatusTooManyRequests)
+		})
 	},
 	"knows nobody": func(tb *tracedBench) {
 		tb.to.Fail(func(w http.ResponseWriter, r *http.Request) {

@@ -139,7 +139,9 @@ func (tb *tracedBench) check(c traceCase) {
 
 // TestTraceOff: spans off, the setting that keeps traces from providers holds.
 func TestTraceOff(t *testing.T) {
-	b := newBench(t, func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) { s.Config.Telemetry.Propagate = telemetry.None })
+	b := newBench(t, func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
+		s.Config.Telemetry.Propagate = telemetry.None
+	})
 	b.post("/v1/messages", anthropicTurn, "traceparent", sampled, "tracestate", "a=1", "x-session-id", "s")
 	if p, s := linesOf(b.last(), "traceparent"), linesOf(b.last(), "tracestate"); p != nil || s != nil {
 		t.Errorf("the provider got %q and %q, want neither", p, s)
