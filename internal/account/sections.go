@@ -35,7 +35,7 @@ func (r *Report) tokens() section {
 
 // groups is a table of sums by name.
 func groups(title, name string, t *Table, unnamed string, show func(string) string) section {
-	s := section{Title: title, Columns: columns(name, "#Paid", "#Saved", "#Saved of cost", "#Had nothing been cached", "#Opener, estimated", "#Opener of paid", "#Lost to misses",
+	s := section{Title: title, Columns: columns(name, "#Paid", "#Saved", "#Saved of cost", "#Without a cache", "#Opener, estimated", "#Opener of paid", "#Lost to misses",
 		"#Hit rate of input tokens", "#Hit rate of requests", "#Input", "#Read", "#Written", "#Output", "#Requests", "#Failed", "#Unpriced")}
 	for i := range t.Rows {
 		g := &t.Rows[i]
