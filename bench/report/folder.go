@@ -79,14 +79,11 @@ func filesOf(folder string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("holds no report that could be replaced: cannot read its %s: %w", manifest, reason(err))
 	}
-	var s struct {
-		Format string   `json:"format"`
-		Files  []string `json:"files"`
-	}
-	if err := json.Unmarshal(data, &s); err != nil || s.Format != format {
+	var l listing
+	if err := json.Unmarshal(data, &l); err != nil || l.Format != format {
 		return nil, fmt.Errorf("holds no report that could be replaced: its %s is not ours", manifest)
 	}
-	return s.Files, nil
+	return l.Files, nil
 }
 
 // replace makes one folder the other: at once where the system can swap two names,

@@ -107,12 +107,32 @@ func (p *page) trace(t *Trace, show func(kind string, at tier)) {
 	show("cost", tier{})
 	p.limits(t)
 	p.breakEvens(t)
+	p.shown(t, show)
+	p.rows(t)
+}
+
+// shown are the plots of some tiers: all would be hard to read.
+func (p *page) shown(t *Trace, show func(kind string, at tier)) {
+	if len(t.Result.BreakEvens) == 0 {
+		return
+	}
+	p.head(3, "Plots")
+	if list := t.shown(); len(list) < len(t.tiers()) {
+		p.say("They are of %s; the flags -provider and -lifetime choose others.", joined(list))
+	}
 	for _, kind := range []string{"hit_rate", "wins", "wins_fresh", "sensitivity"} {
 		for _, at := range t.shown() {
 			show(kind, at)
 		}
 	}
-	p.rows(t)
+}
+
+func joined(list []tier) string {
+	var names []string
+	for _, at := range list {
+		names = append(names, at.String())
+	}
+	return strings.Join(names, " and ")
 }
 
 func (t *Trace) size() string {
@@ -121,17 +141,6 @@ func (t *Trace) size() string {
 		return grouped(r.Requests) + " requests; sessions are not told apart"
 	}
 	return fmt.Sprintf("%s sessions, %s requests", grouped(r.Sessions), grouped(r.Requests))
-}
-
-// shown are the tiers whose plots stand in the page: the first of each provider.
-// The others are in the folder.
-func (t *Trace) shown() (list []tier) {
-	for _, at := range t.tiers() {
-		if !slices.ContainsFunc(list, func(x tier) bool { return x.provider == at.provider }) {
-			list = append(list, at)
-		}
-	}
-	return list[:min(len(list), 2)]
 }
 
 // comparison is each strategy's cost relative to a frozen opener's.

@@ -4,49 +4,47 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"time"
 )
 
 // manifest is the file that tells a report of ours from somebody's folder.
-const manifest = "report.json"
+const manifest = "manifest.json"
 
-// format is what a manifest begins with.
+// format is what a manifest's is.
 const format = "preface bench economics 1"
 
-// A stored report is what is in the manifest.
-type stored struct {
-	Format   string            `json:"format"`
-	Files    []string          `json:"files"` // all of the folder
-	Command  string            `json:"command"`
-	Notes    []string          `json:"notes"`
-	PriceDay string            `json:"price_day"`
-	Results  []json.RawMessage `json:"results,omitempty"`
+// A listing is a manifest: what a folder consists of.
+type listing struct {
+	Format  string   `json:"format"`
+	Command string   `json:"command"`
+	Files   []string `json:"files"`
 }
 
-// json writes the manifest, with a line for each trace.
-func (r *Report) json(files []File) ([]byte, error) {
-	s := stored{Format: format, Command: r.Command, Notes: r.Notes, PriceDay: r.Options.PriceDate.Format(time.DateOnly)}
+func (r *Report) manifest(files []File) ([]byte, error) {
+	l := listing{Format: format, Command: r.Command, Files: []string{manifest, Index}}
 	for _, f := range files {
-		s.Files = append(s.Files, f.Name)
+		l.Files = append(l.Files, f.Name)
 	}
-	s.Files = append(s.Files, manifest, Index)
-	head, err := json.MarshalIndent(s, "", " ")
+	b, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("cannot write %s: %w", manifest, err)
 	}
-	b := bytes.NewBuffer(bytes.TrimSuffix(head, []byte("\n}")))
-	b.WriteString(",\n \"results\": [")
+	return append(b, '\n'), nil
+}
+
+// json writes all results, one on a line.
+func (r *Report) json() ([]byte, error) {
+	var b bytes.Buffer
 	for i, t := range r.Traces {
 		data, err := json.Marshal(t.Result)
 		if err != nil {
-			return nil, fmt.Errorf("cannot write the results of trace %q to %s: %w", t.Name, manifest, err)
+			return nil, fmt.Errorf("cannot write the results of trace %q: %w", t.Name, err)
 		}
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.WriteString("\n")
+		b.WriteString([...]string{"[\n", ",\n"}[min(i, 1)])
 		b.Write(data)
 	}
-	b.WriteString("\n ]\n}\n")
+	if len(r.Traces) == 0 {
+		b.WriteString("[")
+	}
+	b.WriteString("\n]\n")
 	return b.Bytes(), nil
 }

@@ -33,7 +33,7 @@ func (r *Report) plots() (list []picture) {
 		if len(t.Result.Rows) > 0 {
 			add("cost", tier{}, t.costTitle(), t.costs)
 		}
-		for _, at := range t.tiers() {
+		for _, at := range t.shown() {
 			t.picturesOf(at, add)
 		}
 	}
@@ -91,7 +91,7 @@ func (t *Trace) costs() []byte {
 	case !t.priced():
 		unit, of = "cost of input relative to no cache", func(r *economics.Row) float64 { return r.CostVsNone }
 	case !t.knowsSessions():
-		unit, of = "USD for 1,000 requests: input, output and surcharges" + brackets, func(r *economics.Row) float64 { return 1000 * r.CostUSD / float64(max(r.Requests, 1)) }
+		unit, of = "USD for 1,000 requests: input, output and surcharges"+brackets, func(r *economics.Row) float64 { return 1000 * r.CostUSD / float64(max(r.Requests, 1)) }
 	}
 	b := plot.Bars{Title: t.costTitle() + ", trace " + t.Name, Unit: unit}
 	for _, at := range t.tiers() {

@@ -31,7 +31,7 @@ type File struct {
 // Index is the name of a report's page.
 const Index = "report.md"
 
-// Files are the parts of a report. Its page is written by [Report.Markdown].
+// Files are the parts of a report, but for its page, which [Report.Markdown] writes.
 func (r *Report) Files() ([]File, error) {
 	var files []File
 	for _, p := range r.plots() {
@@ -42,11 +42,16 @@ func (r *Report) Files() ([]File, error) {
 		return nil, err
 	}
 	files = append(files, File{"rows.csv", table})
-	data, err := r.json(files)
+	data, err := r.json()
 	if err != nil {
 		return nil, err
 	}
-	return append(files, File{manifest, data}), nil
+	files = append(files, File{"results.json", data})
+	list, err := r.manifest(files)
+	if err != nil {
+		return nil, err
+	}
+	return append(files, File{manifest, list}), nil
 }
 
 // A tier is a provider's model at a lifetime.
@@ -82,6 +87,19 @@ func (t *Trace) tiers() (list []tier) {
 		}
 	}
 	return list
+}
+
+// shownTiers is how many tiers have plots of their own.
+const shownTiers = 2
+
+// shown are the tiers that have plots of their own: the first of some providers.
+func (t *Trace) shown() (list []tier) {
+	for _, at := range t.tiers() {
+		if !slices.ContainsFunc(list, func(x tier) bool { return x.provider == at.provider }) {
+			list = append(list, at)
+		}
+	}
+	return list[:min(len(list), shownTiers)]
 }
 
 // row finds what a strategy cost at a tier, nil if it was not simulated.

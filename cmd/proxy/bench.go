@@ -11,12 +11,15 @@ import (
 // new one is a line here and a file of its own.
 func benchCommands() []command {
 	return []command{
+		{"economics", "tell what ways of giving an opener cost on recorded traffic", benchEconomics},
 		{"overhead", "measure what a running proxy adds on this machine", benchOverhead},
 	}
 }
 
 // benchExamples are those of its help, by command.
-const benchExamples = `proxy bench overhead -h
+const benchExamples = `proxy bench economics
+proxy bench economics -trace preface.db -o report
+proxy bench overhead -h
 `
 
 // bench measures: each of its commands is one question.
