@@ -22,7 +22,6 @@ type observed struct {
 	stream bool
 	asked  []byte // the request's parameters as members of an object; of bounded size
 	report dialect.Report
-	tries  [maxAttempts]time.Time // room for Retries
 }
 
 // maxAsked bounds the parameters that are kept: a schema among them may be large.
@@ -109,9 +108,14 @@ func (h *head) joined(name string) (value []byte) {
 	return value
 }
 
-// leaves keeps of the request what is gone once it has been sent.
+// leaves keeps of the request what is gone once it has been sent, which it is about
+// to be.
 func (x *exchange) leaves() {
-	if x.seen == nil || x.dialect == nil {
+	if x.seen == nil {
+		return
+	}
+	x.seen.Sent = time.Now()
+	if x.dialect == nil {
 		return
 	}
 	x.seen.model, x.seen.stream = string(x.facts.Model), x.facts.Stream
@@ -127,9 +131,6 @@ func (x *exchange) leaves() {
 // retries notes that a try to send came to nothing.
 func (x *exchange) retries() {
 	if o := x.seen; o != nil {
-		if o.Retries == nil {
-			o.Sent, o.Retries = x.relay.sent, o.tries[:0]
-		}
 		o.Retries = append(o.Retries, time.Now())
 	}
 }
@@ -148,9 +149,11 @@ func (x *exchange) refuses(r *refusal) {
 		if o.Status = dialect.Status(r.kind); r.status != 0 {
 			o.Status = r.status
 		}
-		if o.Left = r == left; !o.Left {
+		if r != left {
 			o.Refused = r.reason
+			return
 		}
+		o.Ended, o.Failed, o.Left = logsink.EndClientGone, true, true
 	}
 }
 
@@ -171,9 +174,6 @@ func (x *exchange) observeDone() {
 	}
 	r := &x.relay
 	o.End, o.FirstByte, o.req = time.Now(), r.first, x.sent.request
-	if o.Sent.IsZero() {
-		o.Sent = r.sent
-	}
 	if o.Status == 0 {
 		o.Status = r.status
 	}

@@ -13,7 +13,7 @@ import (
 type Accounts struct {
 	costs sync.Map // dialect → *costCounters: looked up once, since each answer has a cost
 
-	cost, unpriced, shortfalls, missed, lost, alarms *prometheus.CounterVec
+	cost, unpriced, shortfalls, missed, lost, alarms, verdicts *prometheus.CounterVec
 }
 
 func newAccounts(reg *prometheus.Registry) *Accounts {
@@ -24,8 +24,9 @@ func newAccounts(reg *prometheus.Registry) *Accounts {
 		missed:     vec("preface_cache_missed_tokens_total", "Tokens that could have been read from the cache and were not.", "dialect", "cause"),
 		lost:       vec("preface_cache_lost_usd_total", "What tokens that were not read cost more than reading them would have.", "dialect", "cause"),
 		alarms:     vec("preface_alarms_total", "What a person should look at, by kind; the log has a line for each.", "alarm"),
+		verdicts:   vec("preface_verdicts_total", "Verdicts of providers on their own caches (usage.verdict), by whether they agree with ours: yes, no, or incomparable.", "dialect", "agrees"),
 	}
-	reg.MustRegister(a.cost, a.unpriced, a.shortfalls, a.missed, a.lost, a.alarms)
+	reg.MustRegister(a.cost, a.unpriced, a.shortfalls, a.missed, a.lost, a.alarms, a.verdicts)
 	return a
 }
 
@@ -59,3 +60,8 @@ func (a *Accounts) Shortfall(dialect, cause, owner string, missed int64, lost us
 
 // Alarm counts an alarm.
 func (a *Accounts) Alarm(name string) { a.alarms.WithLabelValues(name).Inc() }
+
+// Verdict counts a provider's verdict by whether it agrees with ours.
+func (a *Accounts) Verdict(dialect, agrees string) {
+	a.verdicts.WithLabelValues(dialect, agrees).Inc()
+}

@@ -24,8 +24,8 @@ type Exchange struct {
 	Failed     bool   // that end is not what the client asked for
 	Left       bool   // it is the client's leaving
 
-	// Sent is when the first try to send to the provider began; if it is zero there
-	// was none, and there is no client span.
+	// Sent is when the first try to reach the provider began; if it is zero there was
+	// none, and there is no client span.
 	Sent       time.Time
 	Retries    []time.Time // when a try came to nothing and the next one began
 	FirstByte  time.Time   // of the answer's head

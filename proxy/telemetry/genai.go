@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -15,6 +14,8 @@ type instruments struct {
 	tokens                metric.Int64Histogram // 1.41: of both directions
 	inputSize, outputSize metric.Int64Histogram // new: of each
 	sums                  []tokenSum            // new
+
+	known map[series]metric.MeasurementOption // Observe's
 }
 
 // A tokenSum counts one kind of token.
@@ -77,55 +78,84 @@ func (i *instruments) addSums(m metric.Meter) error {
 	return errors.Join(errs[:]...)
 }
 
-// measure records a model call that was sent. Labels are few: the model is one of
-// the price table or "other", hosts are those of the configuration.
+// measure records a model call that was sent.
 func (p *Pipeline) measure(e *Exchange) {
 	if e.Call == nil || !e.model() || e.Sent.IsZero() {
 		return
 	}
 	ctx, i := context.Background(), p.instruments
-	a := p.scratch[:0]
-	a.text(attrOperation, operationChat)
-	a.text(attrProvider, e.Call.Provider)
-	a.text(attrRequestModel, e.Call.Label)
-	a.address(e.Upstream, e.Secure)
-	p.scratch = a
-	plain := slices.Clone(a)
+	plain := series{provider: e.Call.Provider, model: e.Call.Label, upstream: e.Upstream, secure: e.Secure}
 	failed := plain
-	if f := e.failure(); f != "" {
-		failed = append(slices.Clone(plain), attribute.String(attrErrorType, f))
-	}
-	i.duration.Record(ctx, e.End.Sub(e.Sent).Seconds(), metric.WithAttributes(failed...))
+	failed.failure = e.failure()
+	i.duration.Record(ctx, e.End.Sub(e.Sent).Seconds(), i.labels(failed))
 	if e.Call.Stream && !e.FirstChunk.IsZero() {
-		i.firstChunk.Record(ctx, e.FirstChunk.Sub(e.Sent).Seconds(), metric.WithAttributes(plain...))
+		i.firstChunk.Record(ctx, e.FirstChunk.Sub(e.Sent).Seconds(), i.labels(plain))
 	}
-	i.count(ctx, e, plain)
+	if i.tokens != nil {
+		i.sizes(ctx, e, plain)
+	} else {
+		i.count(ctx, e, plain)
+	}
 }
 
-// count records tokens. What a provider did not report is not recorded; by the new
-// names a call that failed is recorded with none.
-func (i *instruments) count(ctx context.Context, e *Exchange, labels attributes) {
-	in, out := e.Call.Usage.Input(), e.Call.Usage.Output
-	if i.tokens != nil {
-		if in.Known {
-			i.tokens.Record(ctx, in.N, metric.WithAttributes(append(slices.Clone(labels), attribute.String(attrTokenType, tokenInput))...))
-		}
-		if out.Known {
-			i.tokens.Record(ctx, out.N, metric.WithAttributes(append(slices.Clone(labels), attribute.String(attrTokenType, tokenOutput))...))
-		}
-		return
+// A series is what the labels of a measurement are made of. There are few: the
+// model is one of the price table or "other", hosts are those of the configuration.
+type series struct {
+	provider, model, upstream, failure, token, modality string
+	secure                                              bool
+}
+
+// maxSeries bounds those whose labels are kept: a set of them takes some 2 µs to
+// make. Reloads bring new hosts and models, so it can be reached.
+const maxSeries = 10_000
+
+func (i *instruments) labels(s series) metric.MeasurementOption {
+	if known, ok := i.known[s]; ok {
+		return known
 	}
+	var a attributes
+	a.text(attrOperation, operationChat)
+	a.text(attrProvider, s.provider)
+	a.text(attrRequestModel, s.model)
+	a.address(s.upstream, s.secure)
+	a.text(attrErrorType, s.failure)
+	a.text(attrTokenType, s.token)
+	a.text(newAttrModality, s.modality)
+	set := metric.WithAttributeSet(attribute.NewSet(a...))
+	if i.known == nil || len(i.known) >= maxSeries {
+		i.known = map[series]metric.MeasurementOption{}
+	}
+	i.known[s] = set
+	return set
+}
+
+// sizes records tokens by the names of 1.41. What a provider did not report is not
+// recorded.
+func (i *instruments) sizes(ctx context.Context, e *Exchange, s series) {
+	if in := e.Call.Usage.Input(); in.Known {
+		s.token = tokenInput
+		i.tokens.Record(ctx, in.N, i.labels(s))
+	}
+	if out := e.Call.Usage.Output; out.Known {
+		s.token = tokenOutput
+		i.tokens.Record(ctx, out.N, i.labels(s))
+	}
+}
+
+// count records tokens by the new names, by which a call that failed is recorded
+// with none.
+func (i *instruments) count(ctx context.Context, e *Exchange, s series) {
 	failed := e.failure() != ""
-	if in.Known || failed {
-		i.inputSize.Record(ctx, in.N, metric.WithAttributes(labels...))
+	if in := e.Call.Usage.Input(); in.Known || failed {
+		i.inputSize.Record(ctx, in.N, i.labels(s))
 	}
-	if out.Known || failed {
-		i.outputSize.Record(ctx, out.N, metric.WithAttributes(labels...))
+	if out := e.Call.Usage.Output; out.Known || failed {
+		i.outputSize.Record(ctx, out.N, i.labels(s))
 	}
-	labels = append(slices.Clone(labels), attribute.String(newAttrModality, modalityUnknown))
-	for _, s := range i.sums {
-		if n, known := s.of(e.Call); known {
-			s.Add(ctx, n, metric.WithAttributes(labels...))
+	s.modality = modalityUnknown
+	for _, sum := range i.sums {
+		if n, known := sum.of(e.Call); known {
+			sum.Add(ctx, n, i.labels(s))
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // open opens a Pipeline; what it logs is in out.
-func open(t *testing.T, cfg telemetry.Config, out *bytes.Buffer) (*telemetry.Pipeline, *telemetry.Counters) {
+func open(t testing.TB, cfg telemetry.Config, out *bytes.Buffer) (*telemetry.Pipeline, *telemetry.Counters) {
 	t.Helper()
 	c := telemetry.New()
 	p, err := telemetry.Open(context.Background(), telemetry.Options{Config: cfg, Counters: c, Logger: slog.New(slog.NewTextHandler(out, nil)), Version: "test"})
@@ -87,6 +87,21 @@ func TestBrokenTextIsExported(t *testing.T) {
 	}
 	if spans := to.Spans(); len(spans) != 2 || len(spans[1].Name) > 600 {
 		t.Errorf("%d spans came, want 2 with short names", len(spans))
+	}
+}
+
+// TestRetriesAreEvents: tries that came to nothing are told by the client span.
+func TestRetriesAreEvents(t *testing.T) {
+	to := otlptest.New(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", to.URL())
+	p, _ := open(t, telemetry.Config{Metrics: telemetry.None}, new(bytes.Buffer))
+	e := exchange()
+	e.Retries = []time.Time{e.Sent, e.Sent}
+	p.Observe(e)
+	_ = p.Shutdown(context.Background())
+	client := to.Spans()[1]
+	if n := len(client.Events); n != 4 || client.Events[1].Name != "preface.retry" || client.Attributes["http.request.resend_count"] != int64(2) {
+		t.Errorf("the client span has %+v and %v, want two retries", client.Events, client.Attributes)
 	}
 }
 
