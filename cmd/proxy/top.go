@@ -46,7 +46,7 @@ func top(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if err != nil || u.Host == "" || f.every < 100*time.Millisecond {
 		return fs.misused("cannot use -admin %q with -every %v: want http://HOST:PORT and 100ms or more", f.admin, f.every)
 	}
-	if f.once || !isTerminal(stdout) {
+	if f.once || !isTerminal(stdout) || os.Getenv("TERM") == "dumb" {
 		return f.print(ctx, stdout)
 	}
 	return f.watch(ctx, stdout)
@@ -62,11 +62,11 @@ func (f *topFlags) print(ctx context.Context, stdout io.Writer) error {
 	return err
 }
 
-// What a terminal is told: to show another page and hide the cursor, the other
-// way round, to begin at the top left, to clear to the end of the line or the page.
+// What a terminal is told: to show another page, hide the cursor and break no
+// line, the other way round, to begin at the top left, to clear to the end of the line or the page.
 const (
-	ansiEnter = "\x1b[?1049h\x1b[?25l"
-	ansiLeave = "\x1b[?25h\x1b[?1049l"
+	ansiEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l"
+	ansiLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	ansiHome  = "\x1b[H"
 	ansiLine  = "\x1b[K\r\n"
 	ansiRest  = "\x1b[J"
@@ -83,13 +83,15 @@ func (f *topFlags) watch(ctx context.Context, stdout io.Writer) error {
 	defer func() { _, _ = io.WriteString(stdout, ansiLeave) }() // the terminal is gone if it fails
 	tick := time.NewTicker(f.every)
 	defer tick.Stop()
+	resized, done := whenResized()
+	defer done()
 	for {
 		width, height := terminalSize(stdout)
 		lines := []string{"preface: cannot ask " + shown(f.admin) + " now; trying again"}
 		if s, err := f.ask(ctx); err == nil {
 			lines = topLines(s, width)
 		} else {
-			lines = append(lines, legible.Visible(err.Error()))
+			lines = append(lines, legible.OneLine(err.Error()))
 		}
 		lines = lines[:min(len(lines), max(height-1, 1))]
 		for i := range lines {
@@ -102,6 +104,7 @@ func (f *topFlags) watch(ctx context.Context, stdout io.Writer) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		case <-resized:
 		}
 	}
 }

@@ -20,54 +20,93 @@ func topLines(s *admin.Summary, width int) []string {
 		state = "draining"
 	}
 	lines := []string{
-		fmt.Sprintf("preface %s  %s  %s  %d active of %d sessions  %s", legible.Visible(s.Version), stamp(s.Now), state, s.Active, s.Known, legible.Plural(s.Alarms, "alarm")), "",
-		fmt.Sprintf("%-30s %14s %14s %14s", "", "last hour", "last day", "since "+s.Past.From.UTC().Format("01-02 15:04")),
+		fmt.Sprintf("preface %s  %s  %s  %d active of %d sessions  %s", legible.OneLine(s.Version), stamp(s.Now), state, s.Active, s.Known, legible.Plural(s.Alarms, "alarm")), "",
 	}
-	groups := []*admin.Group{&s.Hour, &s.Day, &s.Total}
-	row := func(name string, show func(*admin.Group) string) {
-		line := fmt.Sprintf("%-30s", name)
-		for _, g := range groups {
-			line += fmt.Sprintf(" %14s", show(g))
-		}
-		lines = append(lines, line)
-	}
-	row("requests", func(g *admin.Group) string { return fmt.Sprint(g.Requests) })
-	row("  failed", func(g *admin.Group) string { return fmt.Sprint(g.Failed) })
-	row("hit rate of input tokens", func(g *admin.Group) string { return topShare(g.Rates.OfInputTokens) })
-	row("hit rate of requests", func(g *admin.Group) string { return topShare(g.Rates.OfRequests) })
-	row("saved of cost", func(g *admin.Group) string { return topShare(g.Rates.OfCost) })
-	row("paid", func(g *admin.Group) string { return topMoney(g.Paid) })
-	row("  for the prefix, estimated", func(g *admin.Group) string { return topMoney(g.Prefix) })
-	row("had nothing been cached", func(g *admin.Group) string { return topMoney(g.Uncached) })
-	row("saved", func(g *admin.Group) string { return topMoney(g.Saved) })
-	row("lost to misses", func(g *admin.Group) string { return topMoney(g.Lost) })
-	row("  avoidable", func(g *admin.Group) string { return topMoney(g.Wasted) })
-	lines = append(lines, topCauses(&s.Day)...)
+	lines = append(lines, topSums(s, width)...)
+	lines = append(lines, topCauses(&s.Day, width)...)
 	return append(lines, topSessions(s, width)...)
 }
 
-func topCauses(g *admin.Group) []string {
+// A topTable lays out cells: the first to the left, the others to the right in
+// columns of these widths. A cell that has no room is left out with all behind
+// it, since part of a number is another number.
+type topTable struct {
+	width   int // of the terminal
+	name    int
+	columns []int
+}
+
+// newTopTable narrows the column of names for the first of the others to fit.
+func newTopTable(width, name int, columns ...int) topTable {
+	return topTable{width, max(1, min(name, width-columns[0])), columns}
+}
+
+func (t topTable) line(name string, cells ...string) string {
+	line, used := padTo(name, t.name), t.name
+	for i, c := range cells {
+		if used += t.columns[i]; used > t.width {
+			break
+		}
+		line += fmt.Sprintf("%*s", t.columns[i], c)
+	}
+	return line
+}
+
+func topSums(s *admin.Summary, width int) []string {
+	t := newTopTable(width, 30, 15, 15, 15)
+	lines := []string{t.line("", "last hour", "last day", "since "+s.Past.From.UTC().Format("01-02 15:04"))}
+	row := func(name string, show func(*admin.Group) string) {
+		lines = append(lines, t.line(name, show(&s.Hour), show(&s.Day), show(&s.Total)))
+	}
+	priced := func(of func(*admin.Group) int64) func(*admin.Group) string {
+		return func(g *admin.Group) string {
+			if g.Priced == 0 {
+				return "-"
+			}
+			return topMoney(of(g))
+		}
+	}
+	row("requests", func(g *admin.Group) string { return fmt.Sprint(g.Requests) })
+	row("  failed", func(g *admin.Group) string { return fmt.Sprint(g.Failed) })
+	row("  without a price", func(g *admin.Group) string { return fmt.Sprint(g.Unpriced) })
+	row("hit rate of input tokens", func(g *admin.Group) string { return topShare(g.Rates.OfInputTokens) })
+	row("hit rate of requests", func(g *admin.Group) string { return topShare(g.Rates.OfRequests) })
+	row("saved of cost", func(g *admin.Group) string { return topShare(g.Rates.OfCost) })
+	row("paid", priced(func(g *admin.Group) int64 { return g.Paid }))
+	row("  for the prefix, estimated", priced(func(g *admin.Group) int64 { return g.Prefix }))
+	row("had nothing been cached", priced(func(g *admin.Group) int64 { return g.Uncached }))
+	row("saved", priced(func(g *admin.Group) int64 { return g.Saved }))
+	row("lost to misses", priced(func(g *admin.Group) int64 { return g.Lost }))
+	row("  avoidable", priced(func(g *admin.Group) int64 { return g.Wasted }))
+	return lines
+}
+
+func topCauses(g *admin.Group, width int) []string {
 	if len(g.Causes) == 0 {
 		return nil
 	}
-	lines := []string{"", fmt.Sprintf("%-30s %14s %14s %14s", "causes of misses, last day", "requests", "tokens", "lost")}
+	t := newTopTable(width, 30, 15, 15, 15)
+	lines := []string{"", t.line("causes of misses, last day", "requests", "tokens", "lost")}
 	for _, c := range g.Causes[:min(len(g.Causes), 8)] {
-		lines = append(lines, fmt.Sprintf("%-30s %14d %14d %14s", legible.Visible(strings.ReplaceAll(c.Name, "_", " ")), c.Requests, c.Missed, topMoney(c.Lost)))
+		lines = append(lines, t.line(topCause(c.Name), fmt.Sprint(c.Requests), fmt.Sprint(c.Missed), topMoney(c.Lost)))
 	}
 	return lines
 }
+
+func topCause(name string) string { return legible.OneLine(strings.ReplaceAll(name, "_", " ")) }
 
 // topSessions lists the sessions used last, their names in the room that is left.
 func topSessions(s *admin.Summary, width int) []string {
 	if len(s.Recent) == 0 {
 		return nil
 	}
-	name := max(16, min(60, width-62))
-	lines := []string{"", fmt.Sprintf("%-*s %6s %8s %8s %10s %10s  %s", name, "sessions now", "last", "requests", "hit rate", "paid", "saved", "last cause")}
+	const cause = 20
+	t := newTopTable(width, max(16, min(60, width-47-cause)), 7, 9, 9, 11, 11, cause)
+	lines := []string{"", t.line("sessions now", "last", "requests", "hit rate", "paid", "saved", "last cause")}
 	for i := range s.Recent {
 		r := &s.Recent[i]
-		lines = append(lines, fmt.Sprintf("%s %6s %8d %8s %10s %10s  %s", padTo(shown(r.Session), name), topAgo(s.Now.Sub(r.Last)),
-			r.Requests, topShare(r.HitRate()), topMoney(r.Paid), topMoney(r.Saved()), legible.Visible(strings.ReplaceAll(r.Cause, "_", " "))))
+		lines = append(lines, t.line(shown(r.Session), topAgo(s.Now.Sub(r.Last)), fmt.Sprint(r.Requests),
+			topShare(r.HitRate()), topMoney(r.Paid), topMoney(r.Saved()), clipTo(topCause(r.Cause), cause-1)))
 	}
 	return lines
 }

@@ -29,6 +29,13 @@ func fromEnvironment(name string, missing int) int {
 	return missing
 }
 
+// whenResized tells when the terminal has another size, until done is called.
+func whenResized() (resized <-chan os.Signal, done func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGWINCH)
+	return c, func() { signal.Stop(c) }
+}
+
 // untilInterrupt ends a context at the signals that end a program, so that the
 // terminal is left as it was.
 func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -21,7 +21,7 @@ const badText = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\r\n\x9b31m<script>"
 // terminal.
 func hostile() admin.Summary {
 	half := 0.5
-	g := admin.Group{Saved: -3e11, Rates: admin.Rates{OfInputTokens: &half}, Causes: []admin.Cause{{Name: badText, Requests: 3, Lost: 5}}}
+	g := admin.Group{Sums: admin.Sums{Requests: 7, Priced: 1, Paid: 1234567e12}, Saved: -3e11, Rates: admin.Rates{OfInputTokens: &half}, Causes: []admin.Cause{{Name: badText, Requests: 3, Lost: 5}}}
 	return admin.Summary{
 		Version: badText, Ready: true, Hour: g, Day: g, Total: g, Known: 1, Active: 1,
 		Recent: []admin.Session{{Key: logsink.Key{Session: strings.Repeat(badText, 50)}, Cause: badText, Requests: 7}},
@@ -52,6 +52,9 @@ func TestTopCannotBeSpokenThrough(t *testing.T) {
 		if r != '\n' && !unicode.IsGraphic(r) {
 			t.Fatalf("top printed %U: %q", r, out.String())
 		}
+	}
+	if lines := strings.Count(out.String(), "\n"); lines != 21 {
+		t.Errorf("top printed %d lines, want 21: what others chose must break none:\n%s", lines, out.String())
 	}
 	for _, want := range []string{"50.0%", "-$0.3000", "<script>", "1 active of 1 sessions"} {
 		if !strings.Contains(out.String(), want) {
