@@ -53,18 +53,13 @@ func (t topTable) line(name string, cells ...string) string {
 }
 
 func topSums(s *admin.Summary, width int) []string {
-	t := newTopTable(width, 30, 15, 15, 15)
+	t := newTopTable(width, 30, 15, 15, 20)
 	lines := []string{t.line("", "last hour", "last day", "since "+s.Past.From.UTC().Format("01-02 15:04"))}
 	row := func(name string, show func(*admin.Group) string) {
 		lines = append(lines, t.line(name, show(&s.Hour), show(&s.Day), show(&s.Total)))
 	}
 	priced := func(of func(*admin.Group) int64) func(*admin.Group) string {
-		return func(g *admin.Group) string {
-			if g.Priced == 0 {
-				return "-"
-			}
-			return topMoney(of(g))
-		}
+		return func(g *admin.Group) string { return topPriced(g.Priced, of(g)) }
 	}
 	row("requests", func(g *admin.Group) string { return fmt.Sprint(g.Requests) })
 	row("  failed", func(g *admin.Group) string { return fmt.Sprint(g.Failed) })
@@ -85,10 +80,10 @@ func topCauses(g *admin.Group, width int) []string {
 	if len(g.Causes) == 0 {
 		return nil
 	}
-	t := newTopTable(width, 30, 15, 15, 15)
+	t := newTopTable(width, 30, 15, 15, 20)
 	lines := []string{"", t.line("causes of misses, last day", "requests", "tokens", "lost")}
 	for _, c := range g.Causes[:min(len(g.Causes), 8)] {
-		lines = append(lines, t.line(topCause(c.Name), fmt.Sprint(c.Requests), fmt.Sprint(c.Missed), topMoney(c.Lost)))
+		lines = append(lines, t.line(topCause(c.Name), fmt.Sprint(c.Requests), fmt.Sprint(c.Missed), topPriced(g.Priced, c.Lost)))
 	}
 	return lines
 }
@@ -106,7 +101,7 @@ func topSessions(s *admin.Summary, width int) []string {
 	for i := range s.Recent {
 		r := &s.Recent[i]
 		lines = append(lines, t.line(shown(r.Session), topAgo(s.Now.Sub(r.Last)), fmt.Sprint(r.Requests),
-			topShare(r.HitRate()), topMoney(r.Paid), topMoney(r.Saved()), clipTo(topCause(r.Cause), cause-1)))
+			topShare(r.HitRate()), topPriced(r.Priced, r.Paid), topPriced(r.Priced, r.Saved()), clipTo(topCause(r.Cause), cause-1)))
 	}
 	return lines
 }
@@ -116,6 +111,14 @@ func topShare(share *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.1f%%", *share*100)
+}
+
+// topPriced shows what n requests with a price amount to: nothing can be told of none.
+func topPriced(n, p int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return topMoney(p)
 }
 
 // topMoney shows picodollars.

@@ -30,6 +30,7 @@ type Session struct {
 	Input    int64 `json:"input"`  // of the requests whose reads are told
 	Read     int64 `json:"read"`
 	Output   int64 `json:"output"`
+	Priced   int64 `json:"priced"` // requests with a cost; the sums below are theirs
 	Paid     int64 `json:"paid_pusd"`
 	Uncached int64 `json:"uncached_pusd"`
 	Lost     int64 `json:"lost_pusd"`
@@ -106,6 +107,7 @@ func (s *Session) add(req *logsink.Request, resp *logsink.Response) {
 		}
 	}
 	if c := resp.Cost; c != nil {
+		s.Priced++
 		s.Paid += c.Paid
 		s.Uncached += c.Uncached
 	}

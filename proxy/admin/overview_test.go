@@ -2,6 +2,7 @@ package admin
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-9236c7ca/preface/logsink"
+	"github.com/seed-9236c7ca/preface/proxy/telemetry"
 )
 
 var noon = time.Date(2026, 12, 1, 12, 0, 30, 0, time.UTC)
@@ -156,5 +158,27 @@ func TestObserveAllocatesNothing(t *testing.T) {
 	o.Observe(req, resp)
 	if got := testing.AllocsPerRun(100, func() { o.Observe(req, resp) }); got != 0 {
 		t.Errorf("Observe of a known session allocates %v times, want 0", got)
+	}
+}
+
+// I11: money of what has no price is not $0, on no page.
+func TestI11_NoPriceIsNoMoney(t *testing.T) {
+	_, r := openLog(t)
+	o := newOverview(r, time.Now)
+	at := served(t, Deps{Ready: func() bool { return true }, Reload: func() error { return nil }, Metrics: telemetry.New().Handler(), Log: r, Overview: o, Loopback: true})
+	o.Observe(exchangeAt(time.Now(), "a", "r1", &logsink.Usage{Fresh: n(10), CacheRead: n(0), Output: n(5)}, nil, &logsink.Cause{Name: "cold", Owner: "client", Missed: 90}))
+	for _, page := range []string{"/", "/sessions", "/prefixes"} {
+		_, _, body := browse(t, at+page)
+		body, _, _ = strings.Cut(body, "Costliest misses")
+		if strings.Contains(body, "$0") {
+			t.Errorf("%s shows $0, and nothing has a price", page)
+		}
+	}
+	if s := o.Summary(); s.Recent[0].Priced != 0 {
+		t.Errorf("%d requests of the session have a price, want none", s.Recent[0].Priced)
+	}
+	o.Observe(exchangeAt(time.Now(), "a", "r2", nil, cost(3e12), nil))
+	if _, _, body := browse(t, at+"/sessions"); o.Summary().Recent[0].Priced != 1 || !strings.Contains(body, "$3.00") {
+		t.Errorf("%d requests of the session have a price, want one, and that shown", o.Summary().Recent[0].Priced)
 	}
 }

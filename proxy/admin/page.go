@@ -73,7 +73,7 @@ var templates = func() map[string]*template.Template {
 
 // showing are the functions that templates show values by.
 var showing = template.FuncMap{
-	"usd": usd, "tok": grouped, "brief": brief, "percent": percent, "stamp": stamp, "clock": clock, "ago": ago,
+	"usd": usd, "priced": priced, "tok": grouped, "brief": brief, "percent": percent, "stamp": stamp, "clock": clock, "ago": ago,
 	"took": took, "shown": shown, "short": short, "phrase": phrase, "visible": legible.Visible, "cut": cut,
 	"plural": legible.Plural[int], "writes": written,
 	"add":   func(a, b int) int { return a + b },

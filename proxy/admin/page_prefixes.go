@@ -20,6 +20,7 @@ type PrefixUse struct {
 	Sessions int       `json:"sessions"`
 	Active   int       `json:"active"` // with an answer in the last five minutes
 	Requests int64     `json:"requests"`
+	Priced   int64     `json:"priced"` // requests with a cost; the sums below are theirs
 	Paid     int64     `json:"paid_pusd"`
 	Lost     int64     `json:"lost_pusd"`
 	First    time.Time `json:"first"` // oldest session that has it now
@@ -70,6 +71,7 @@ func (o *Overview) prefixes() Prefixes {
 func (u *PrefixUse) take(s *Session, now time.Time) {
 	u.Sessions++
 	u.Requests += s.Requests
+	u.Priced += s.Priced
 	u.Paid += s.Paid
 	u.Lost += s.Lost
 	if now.Sub(s.Last) <= active {

@@ -60,6 +60,14 @@ func usd(p int64) string {
 	return sign + "<$0.000001"
 }
 
+// priced shows what n requests with a price amount to: nothing can be told of none.
+func priced(n, p int64) string {
+	if n == 0 {
+		return "–"
+	}
+	return usd(p)
+}
+
 // grouped shows a whole number: 1,234,567.
 func grouped(n int64) string { return strings.Replace(legible.Grouped(n), "-", "−", 1) }
 
