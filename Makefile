@@ -2,7 +2,7 @@
 GO ?= go
 PKG ?= ./...
 
-.PHONY: build test tools soak bench fuzz screenshots clean
+.PHONY: build test tools soak bench bench-traces bench-check bench-results fuzz screenshots clean
 
 build: ## bin/preface: static, stripped, reproducible
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/preface ./cmd/proxy
@@ -39,6 +39,26 @@ soak: tools ## agents on three replicas over Redis for SOAK, with thirty faults
 
 bench: ## Go benchmarks, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
+
+# Where the traces are; bench/RESULTS.md says what they are and where from.
+BENCH_DATA ?= ../shared/data
+BENCH_TRACES = $(BENCH_DATA)/cc_traces_rle.jsonl.gz $(BENCH_DATA)/mooncake_conversation_trace.jsonl.gz $(BENCH_DATA)/mooncake_synthetic_trace.jsonl.gz
+ECONOMICS = $(GO) run ./cmd/proxy bench economics
+
+bench-traces:
+	@for f in $(BENCH_TRACES); do [ -r $$f ] || missing="$$missing $$f"; done; \
+		[ -z "$$missing" ] || { echo "cannot check the simulator: it needs$$missing (BENCH_DATA=FOLDER names another place)"; exit 1; }
+
+RESULTS = $(ECONOMICS) -provider anthropic,openai,openai-before-5.6,gemini -made-by 'make bench-results'
+bench-check: bench-traces ## the simulator beside published figures, and whether bench/RESULTS.md is current
+	$(ECONOMICS) -check -provider anthropic -lifetime 5m $(BENCH_TRACES)
+	@rm -rf bin/results bin/RESULTS.md && mkdir -p bin
+	$(RESULTS) -o bin/results -page bin/RESULTS.md $(BENCH_TRACES)
+	@rm bin/results/results.json && diff -r bench/results bin/results -x results.json && diff bench/RESULTS.md bin/RESULTS.md || \
+		{ echo 'bench/RESULTS.md is not what this code finds: make bench-results'; exit 1; }
+
+bench-results: bench-traces ## bench/RESULTS.md and its plots
+	$(RESULTS) -o bench/results -page bench/RESULTS.md $(BENCH_TRACES)
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME

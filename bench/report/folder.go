@@ -95,6 +95,10 @@ func replace(from, to string) error {
 	if err := swap(from, to); err == nil {
 		return nil
 	}
+	return replaceInSteps(from, to)
+}
+
+func replaceInSteps(from, to string) error {
 	old := from + ".old"
 	if err := os.Rename(to, old); err != nil {
 		return err

@@ -99,7 +99,7 @@ func (p *page) trace(t *Trace, show func(kind string, at tier)) {
 	}
 	first := t.Result.Rows[0]
 	p.head(2, "Trace "+code(t.Name))
-	p.say("%s. The opener has %s tokens; its text changes: %s (%s new texts per request).", t.size(), grouped(first.OpenerTokens), strings.ReplaceAll(first.Change, "_", " "), short(first.ChangeRate))
+	p.say("%s%s. The opener has %s tokens; its text changes: %s (%s new texts per request).", t.origin(), t.size(), grouped(first.OpenerTokens), strings.ReplaceAll(first.Change, "_", " "), short(first.ChangeRate))
 	p.head(3, "The answer, and the price of each alternative")
 	p.say("The claim is that an opener composed once per session, frozen, and put right behind the system prompt is the cheapest that reaches every request, and that each alternative has its price:")
 	p.list(t.answers())
@@ -133,6 +133,22 @@ func joined(list []tier) string {
 		names = append(names, at.String())
 	}
 	return strings.Join(names, " and ")
+}
+
+// origins are of public traces, by a part of their names.
+var origins = []struct{ name, words string }{
+	{"cc_traces", "Real sessions of Claude Code that WEKA recorded (kv-cache-tester, Apache-2.0), as token counts and block numbers: "},
+	{"mooncake_conversation", "An hour of Kimi's conversations (Mooncake, FAST'25, Apache-2.0), as token counts and block numbers: "},
+	{"mooncake_synthetic", "Built from public data sets (Mooncake, FAST'25, Apache-2.0), as token counts and block numbers: "},
+}
+
+func (t *Trace) origin() string {
+	for _, o := range origins {
+		if strings.Contains(t.Name, o.name) {
+			return o.words
+		}
+	}
+	return ""
 }
 
 func (t *Trace) size() string {

@@ -74,7 +74,7 @@ func (g *Group) draw(p *paper, s scale) {
 	for _, b := range g.Bars {
 		p.text(s.from-8, p.y+13, "w", "end", clip(b.Name, s.from-margin, fontSize))
 		p.rect(b.Colour, s.from, p.y+3, s.at(b.Value)-s.from, barThick, b.Name+": "+b.Label)
-		p.text(s.at(b.Value)+6, p.y+13, "n", "start", b.Label)
+		p.text(s.at(b.Value)+6, p.y+13, "n", "start", clip(b.Label, width-margin-s.at(b.Value)-6, fontSize))
 		p.y += barRoom
 	}
 	p.rule("axis", s.from, top, s.from, p.y)

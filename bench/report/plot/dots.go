@@ -54,11 +54,11 @@ func (r *Row) head(p *paper) {
 		p.y += line - 1
 		p.text(margin, p.y, "w", "start", l)
 	}
-	used := lengthOf(lines[len(lines)-1], fontSize)
-	if used+lengthOf(r.Verdict, 12)+20 > width-2*margin {
+	verdict := clip(r.Verdict, width-2*margin, 12)
+	if lengthOf(lines[len(lines)-1], fontSize)+lengthOf(verdict, 12)+20 > width-2*margin {
 		p.y += line - 2
 	}
-	p.text(width-margin, p.y, "q", "end", r.Verdict)
+	p.text(width-margin, p.y, "q", "end", verdict)
 	p.y += 4
 }
 

@@ -41,7 +41,7 @@ func (g *Grid) SVG() []byte {
 		p.text(left+(float64(i)+0.5)*w, p.y+16, "p", "middle", clip(x, w+2, 11))
 	}
 	p.y += line + 2
-	p.text(left+(width-margin-left)/2, p.y+14, "q", "middle", g.XName)
+	p.text(left+(width-margin-left)/2, p.y+14, "q", "middle", clip(g.XName, width-margin-left, 12))
 	p.y += line
 	g.legend(p)
 	return p.bytes()

@@ -8,11 +8,11 @@ const Colours = 9
 // inks are for light and for dark paper, each at least three times as light or
 // dark as that.
 var inks = [Colours][2]string{
-	{"#7d7d7d", "#a5a5a5"}, // grey
+	{"#707070", "#a5a5a5"}, // grey
 	{"#3f4a56", "#dfe6ee"}, // slate
 	{"#087f5b", "#38d9a9"}, // green
 	{"#c92a2a", "#ff8787"}, // red
-	{"#c25700", "#ffb366"}, // orange
+	{"#b35000", "#ffb366"}, // orange
 	{"#6741d9", "#b197fc"}, // violet
 	{"#c2255c", "#faa2c1"}, // pink
 	{"#1864ab", "#74c0fc"}, // blue

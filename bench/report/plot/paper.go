@@ -109,18 +109,17 @@ func lengthOf(s string, size float64) float64 {
 func wrap(s string, room, size float64) (lines []string) {
 	now := ""
 	for _, word := range strings.Fields(s) {
-		for now == "" && lengthOf(word, size) > room {
-			cut := fitting(word, room, size)
+		if now != "" && lengthOf(now+" "+word, size) <= room {
+			now += " " + word
+			continue
+		}
+		if now != "" {
+			lines = append(lines, now)
+		}
+		for cut := fitting(word, room, size); cut < len(word); cut = fitting(word, room, size) {
 			lines, word = append(lines, word[:cut]), word[cut:]
 		}
-		if now != "" && lengthOf(now+" "+word, size) > room {
-			lines, now = append(lines, now), ""
-			for lengthOf(word, size) > room {
-				cut := fitting(word, room, size)
-				lines, word = append(lines, word[:cut]), word[cut:]
-			}
-		}
-		now = strings.TrimSpace(now + " " + word)
+		now = word
 	}
 	return append(lines, now)
 }
