@@ -15,11 +15,11 @@ import (
 	"go.opentelemetry.io/otel/exporters/stdout/stdoutmetric"
 	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
 	otelmetric "go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 )
 
 // describe is the program as a resource; OTEL_SERVICE_NAME and
@@ -86,9 +86,7 @@ func (p *Pipeline) openTraces(ctx context.Context, c choice) (err error) {
 		return fmt.Errorf("cannot make the exporter of traces (%s); OTEL_EXPORTER_OTLP_… govern it: %s", c.why, inOurWords(err))
 	}
 	p.queue, p.sender = newSpanQueue(exporter, &p.troubles)
-	p.traces = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(p.queue), sdktrace.WithSampler(p.sampler),
-		sdktrace.WithIDGenerator(ids{}), sdktrace.WithResource(p.resource))
-	p.tracer = p.traces.Tracer(instrumentationScope, trace.WithSchemaURL(p.words.schema))
+	p.scope = instrumentation.Scope{Name: instrumentationScope, SchemaURL: p.words.schema}
 	return nil
 }
 

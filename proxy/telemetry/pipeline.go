@@ -11,10 +11,10 @@ import (
 
 	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 )
 
 // A Pipeline makes spans and GenAI metrics of exchanges and exports them. A nil
@@ -29,10 +29,9 @@ type Pipeline struct {
 	resource *resource.Resource
 	troubles troubles
 
-	sampler sdktrace.Sampler
-	tracer  trace.Tracer // nil: no spans
-	traces  *sdktrace.TracerProvider
-	queue   *spanQueue
+	sampler sdktrace.Sampler // of OTEL_TRACES_SAMPLER
+	scope   instrumentation.Scope
+	queue   *spanQueue // nil: no spans
 	sender  *spanSender
 	lost    atomic.Int64 // exchanges that nobody had time for
 
@@ -120,10 +119,10 @@ func (p *Pipeline) Log() {
 }
 
 // Tracing reports whether there are spans.
-func (p *Pipeline) Tracing() bool { return p != nil && p.tracer != nil }
+func (p *Pipeline) Tracing() bool { return p != nil && p.queue != nil }
 
 // On reports whether exchanges are to be observed.
-func (p *Pipeline) On() bool { return p != nil && (p.tracer != nil || p.instruments != nil) }
+func (p *Pipeline) On() bool { return p != nil && (p.queue != nil || p.instruments != nil) }
 
 // Wants reports whether anything would be made of an exchange of this trace; nil is
 // one of our own.
@@ -133,7 +132,7 @@ func (p *Pipeline) Wants(t *Trace) bool {
 
 // Observe makes of an exchange that is over what is wanted. It keeps nothing of e.
 func (p *Pipeline) Observe(e *Exchange) {
-	if p.tracer != nil {
+	if p.queue != nil {
 		p.spans(e)
 	}
 	if p.instruments != nil {
@@ -152,9 +151,9 @@ func (p *Pipeline) Shutdown(ctx context.Context) error {
 	}
 	var errs [2]error
 	free := context.WithoutCancel(ctx)
-	if p.traces != nil {
+	if p.queue != nil {
 		defer context.AfterFunc(ctx, p.sender.halt)()
-		errs[0] = p.traces.Shutdown(free)
+		errs[0] = p.queue.Shutdown(free)
 	}
 	if p.meters != nil {
 		defer context.AfterFunc(ctx, p.halt)()
@@ -169,7 +168,7 @@ func (p *Pipeline) Shutdown(ctx context.Context) error {
 func (p *Pipeline) register(c *Counters) {
 	c.CounterFunc("preface_telemetry_errors_total", "Exports of spans or metrics that failed, or settings of OpenTelemetry that could not be read. Agents do not notice.",
 		func() float64 { return float64(p.troubles.count.Load()) })
-	if p.traces == nil {
+	if p.queue == nil {
 		return
 	}
 	c.CounterFunc("preface_trace_spans_total", "Spans that the collector took.", func() float64 { return float64(p.sender.sent.Load()) })

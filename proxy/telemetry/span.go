@@ -1,18 +1,18 @@
 package telemetry
 
 import (
-	"context"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Attributes are put into slices that are used again: spans copy them.
+// Attributes are gathered in a slice that is used again: spans have copies.
 type attributes []attribute.KeyValue
 
 // text adds a string unless it is empty. Strings of clients may be anything, and
@@ -90,32 +90,26 @@ func (a *attributes) method(m string) string {
 // spans makes the spans of an exchange: what the client asked of us, and below it
 // what we asked of the provider.
 func (p *Pipeline) spans(e *Exchange) {
-	if e.Trace != nil && !e.Trace.flags.IsSampled() {
+	t := e.Trace
+	if t == nil {
+		t = p.begin()
+	}
+	if !t.flags.IsSampled() {
 		return
 	}
-	ctx, opts := e.Trace.context()
-	name := p.served(e)
-	_, server := p.tracer.Start(ctx, name, append(opts,
-		trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(e.Start), trace.WithAttributes(p.scratch...))...)
-	defer server.End(trace.WithTimestamp(e.End))
-	if e.fault() != "" {
-		server.SetStatus(codes.Error, "")
+	server := &finished{kind: trace.SpanKindServer, start: e.Start, end: e.End, failed: e.fault() != "", by: p}
+	server.context, server.parent, server.links = t.place()
+	server.name = p.served(e)
+	server.attributes = slices.Clone(p.scratch)
+	if !e.Sent.IsZero() {
+		client := &finished{kind: trace.SpanKindClient, start: e.Sent, end: e.End, failed: e.failure() != "", by: p}
+		client.context, client.parent = server.context.WithSpanID(t.client), server.context
+		client.name = p.asked(e)
+		client.attributes = slices.Clone(p.scratch)
+		client.tell(e)
+		p.queue.OnEnd(client)
 	}
-	if e.Sent.IsZero() || !server.IsRecording() {
-		return
-	}
-	ctx = trace.ContextWithSpan(context.Background(), server)
-	if e.Trace != nil {
-		ctx = preset(ctx, e.Trace.id, e.Trace.client)
-	}
-	name = p.asked(e)
-	_, client := p.tracer.Start(ctx, name,
-		trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(e.Sent), trace.WithAttributes(p.scratch...))
-	if e.failure() != "" {
-		client.SetStatus(codes.Error, "")
-	}
-	p.events(client, e)
-	client.End(trace.WithTimestamp(e.End))
+	p.queue.OnEnd(server)
 }
 
 // served gathers the server span's attributes and returns its name.
@@ -270,15 +264,16 @@ func (a *attributes) money(c *Call) {
 	a.text(ownPrice, c.Price)
 }
 
-// events adds the points in time of a call.
-func (p *Pipeline) events(s trace.Span, e *Exchange) {
+// tell adds the points in time of a call.
+func (f *finished) tell(e *Exchange) {
+	f.events = make([]sdktrace.Event, 0, len(e.Retries)+2)
 	for _, at := range e.Retries {
-		s.AddEvent(eventRetry, trace.WithTimestamp(at))
+		f.event(eventRetry, at)
 	}
 	if !e.FirstByte.IsZero() {
-		s.AddEvent(eventFirstByte, trace.WithTimestamp(e.FirstByte))
+		f.event(eventFirstByte, e.FirstByte)
 	}
 	if e.Terminal && !e.LastChunk.IsZero() {
-		s.AddEvent(eventTerminal, trace.WithTimestamp(e.LastChunk))
+		f.event(eventTerminal, e.LastChunk)
 	}
 }

@@ -71,16 +71,26 @@ func (p *Pipeline) Join(traceparent, tracestate []byte, restart bool) *Trace {
 	return t
 }
 
-// samples asks the sampler what it will say of our span: it goes by the trace's
-// id and the parent's flag.
+// begin makes a trace of our own.
+func (p *Pipeline) begin() *Trace {
+	t := &Trace{id: newTraceID(), server: newSpanID(), client: newSpanID(), flags: trace.FlagsRandom}
+	t.flags = t.flags.WithSampled(p.samples(t))
+	return t
+}
+
+// samples asks the sampler about our span: it goes by the trace's id and the
+// parent's flag.
 func (p *Pipeline) samples(t *Trace) bool {
 	ctx := context.Background()
-	if !t.linked {
+	if t.continues() {
 		ctx = trace.ContextWithRemoteSpanContext(ctx, t.parent)
 	}
 	s := p.sampler.ShouldSample(sdktrace.SamplingParameters{ParentContext: ctx, TraceID: t.id, Kind: trace.SpanKindServer})
 	return s.Decision == sdktrace.RecordAndSample
 }
+
+// continues reports whether the trace is the client's.
+func (t *Trace) continues() bool { return t.parent.IsValid() && !t.linked }
 
 // Restarted reports whether the trace is not the client's, whose tracestate then
 // has no place in it.
@@ -96,18 +106,14 @@ func (t *Trace) Append(dst []byte) []byte {
 	return hex.AppendEncode(dst, []byte{byte(t.flags)})
 }
 
-// context is what our server span is begun in.
-func (t *Trace) context() (context.Context, []trace.SpanStartOption) {
-	ctx := context.Background()
-	if t == nil {
-		return ctx, nil
-	}
+// place is where our server span stands.
+func (t *Trace) place() (span, parent trace.SpanContext, links []sdktrace.Link) {
+	cfg := trace.SpanContextConfig{TraceID: t.id, SpanID: t.server, TraceFlags: t.flags}
 	if t.linked {
-		return preset(ctx, t.id, t.server), []trace.SpanStartOption{trace.WithLinks(trace.Link{SpanContext: t.parent})}
+		return trace.NewSpanContext(cfg), parent, []sdktrace.Link{{SpanContext: t.parent}}
 	}
-	parent := t.parent
-	if state, err := trace.ParseTraceState(t.state); err == nil {
-		parent = parent.WithTraceState(state)
+	if t.state != "" {
+		cfg.TraceState, _ = trace.ParseTraceState(t.state) // one that is malformed is none
 	}
-	return preset(trace.ContextWithRemoteSpanContext(ctx, parent), t.id, t.server), nil
+	return trace.NewSpanContext(cfg), t.parent, nil
 }
