@@ -105,11 +105,7 @@ func queries(t *testing.T) map[string]string {
 }
 
 // unused are metrics that neither file has, and why.
-var unused = map[string]string{
-	"preface_overhead_seconds":            "for questions of one's own: it is far below what a chart of answers shows",
-	"preface_upstream_first_byte_seconds": "for questions of one's own: response records have it for each request",
-	"preface_build_info":                  "it only labels, for who joins it",
-}
+var unused = map[string]string{}
 
 // TestQueriesNameMetrics: what the dashboard and the alerts ask for is what a
 // running proxy has, with these labels and values, and nothing of ours that it
