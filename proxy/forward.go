@@ -24,9 +24,7 @@ func (x *exchange) forward() error {
 	*b = head
 	parts := x.outgoing(append(x.parts[:0], head))
 	x.parts = parts
-	if !x.unchanged(parts[1:]) {
-		x.s.counters.BytesChanged()
-	}
+	x.checkParts(parts[1:])
 	if err := x.send(parts); err != nil {
 		return err
 	}

@@ -24,11 +24,18 @@ type Setup struct {
 
 // Composer returns what composes the prefixes of a route.
 func (s *Setup) Composer(rc RouteConfig) (*contrib.Composer, error) {
+	c, _, err := s.composer(rc)
+	return c, err
+}
+
+// composer returns the contributors that it composes with, too.
+func (s *Setup) composer(rc RouteConfig) (*contrib.Composer, []contrib.Config, error) {
 	chosen, err := choose(s.Contributors, rc.Contributors)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return contrib.NewComposer(chosen)
+	c, err := contrib.NewComposer(chosen)
+	return c, chosen, err
 }
 
 // A generation is a Setup made ready. It is immutable; a request loads it once
@@ -62,7 +69,7 @@ func (s *Server) generate(setup Setup, before *generation) (*generation, error) 
 	}
 	list := make([]*route, len(cfg.Routes))
 	for i, rc := range cfg.Routes {
-		if list[i], err = g.route(rc, setup, s.watch); err != nil {
+		if list[i], err = s.route(g, rc, setup); err != nil {
 			return nil, fmt.Errorf("route %q: %w", rc.Name, err)
 		}
 		list[i].firstByte = s.counters.FirstByte(rc.Name)
@@ -71,18 +78,18 @@ func (s *Server) generate(setup Setup, before *generation) (*generation, error) 
 	return g, nil
 }
 
-func (g *generation) route(rc RouteConfig, setup Setup, watch *wire.Watcher) (*route, error) {
-	up, err := g.upstream(rc.Upstream, watch)
+func (s *Server) route(g *generation, rc RouteConfig, setup Setup) (*route, error) {
+	up, err := g.upstream(rc.Upstream, s.watch)
 	if err != nil {
 		return nil, err
 	}
-	c, err := setup.Composer(rc)
+	c, chosen, err := setup.composer(rc)
 	if err != nil {
 		return nil, err
 	}
 	return &route{
 		RouteConfig: rc, dialects: rc.dialects(), upstream: up, headers: c.HeaderNames(),
-		recipe: &prefixstore.Recipe{Route: rc.Name, Config: setup.Hash, Compose: c.Compose, Render: Render},
+		recipe: &prefixstore.Recipe{Route: rc.Name, Config: setup.Hash, Compose: s.watched(c.Compose, chosen), Render: Render},
 	}, nil
 }
 

@@ -33,9 +33,9 @@ type Deps struct {
 	Counters *telemetry.Counters
 	Pipeline *telemetry.Pipeline // of spans and GenAI metrics; may be nil
 	Logger   *slog.Logger
-	// Observe is told of each answer that was accounted for, Alarm of what a
-	// person should look at. Neither is on a request's way, both are called by one
-	// goroutine, and either may be nil.
+	// Observe is told of each answer that was accounted for, off the requests' way
+	// and by one goroutine. Alarm is told of what a person should look at, by any.
+	// Neither may block, and either may be nil.
 	Observe func(*logsink.Request, *logsink.Response)
 	Alarm   func(name, detail string, k logsink.Key, request string)
 }
@@ -56,11 +56,13 @@ type Server struct {
 	repeats    *repeats
 	bursts     *bursts
 	accountant *accountant
+	variety    *variety
 	guard      atomic.Pointer[listener] // set by Serve
 
 	current      atomic.Pointer[generation]
 	inFlight     atomic.Int64
 	subscription atomic.Bool // told once
+	bytesChanged atomic.Int64
 	draining     atomic.Bool
 }
 
@@ -68,7 +70,7 @@ type Server struct {
 func New(ctx context.Context, setup Setup, d Deps) (*Server, error) {
 	s := &Server{
 		logs: d.Log, queue: d.Queue, sync: d.Sync, store: d.Store,
-		counters: d.Counters, pipeline: d.Pipeline, log: d.Logger, threads: newThreads(), bursts: newBursts(d.Bursts),
+		counters: d.Counters, pipeline: d.Pipeline, log: d.Logger, threads: newThreads(), bursts: newBursts(d.Bursts), variety: newVariety(),
 	}
 	s.repeats = newRepeats(&s.inFlight)
 	var err error
