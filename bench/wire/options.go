@@ -13,10 +13,10 @@ import (
 // Options say what is played. Zero values mean the default.
 type Options struct {
 	Trace    string // its name, for the result
-	Sessions int    // the first so many of the trace; default 200, below 0 all
+	Sessions int    // the first so many of the trace; below 0 all
 	Turns    int    // the first so many requests of each; default all
-	Shrink   int64  // all token counts of the trace are divided by it, the opener's too; default 8
-	Opener   int64  // tokens, before they are divided; default 4,000
+	Shrink   int64  // all token counts of the trace are divided by it, the opener's too
+	Opener   int64  // tokens, before they are divided
 	Dialect  string // see Dialects; default anthropic
 	Model    string // default one that fits the dialect
 	Lifetime string // of cache entries, as cache.LifetimeName writes it; default the provider's
@@ -33,6 +33,13 @@ type Options struct {
 	sessionID func(way, session, request int) string
 }
 
+// What Options mean where they say nothing.
+const (
+	DefaultSessions = 200
+	DefaultShrink   = 8
+	DefaultOpener   = 4000
+)
+
 // Dialects are the names of the wire formats that can be played.
 func Dialects() (names []string) {
 	for _, f := range formats {
@@ -43,9 +50,9 @@ func Dialects() (names []string) {
 
 // complete sets defaults and refuses what cannot be played.
 func (o *Options) complete() (*format, cache.Rules, error) {
-	orDefault(&o.Sessions, 200)
-	orDefault(&o.Shrink, 8)
-	orDefault(&o.Opener, 4000)
+	orDefault(&o.Sessions, DefaultSessions)
+	orDefault(&o.Shrink, DefaultShrink)
+	orDefault(&o.Opener, DefaultOpener)
 	orDefault(&o.Dialect, formats[0].name)
 	orDefault(&o.Workers, runtime.GOMAXPROCS(0))
 	at := slices.IndexFunc(formats, func(f format) bool { return f.name == o.Dialect })

@@ -13,6 +13,7 @@ func benchCommands() []command {
 	return []command{
 		{"economics", "tell what ways of giving an opener cost on recorded traffic", benchEconomics},
 		{"overhead", "measure what a running proxy adds on this machine", benchOverhead},
+		{"wire", "compare what a provider's cache reads over the wire with the model", benchWire},
 	}
 }
 
@@ -20,6 +21,7 @@ func benchCommands() []command {
 const benchExamples = `proxy bench economics
 proxy bench economics -trace preface.db -o report
 proxy bench overhead -h
+proxy bench wire -trace cc_traces_rle.jsonl.gz
 `
 
 // bench measures: each of its commands is one question.
