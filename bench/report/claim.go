@@ -56,7 +56,7 @@ func (t *Trace) over(strategy string, of func(r, frozen *economics.Row) float64)
 func (t *Trace) answers() []string {
 	list := t.verdict()
 	if b, ok := t.over(economics.Frozen, func(r, _ *economics.Row) float64 { return r.CostVsNone }); ok {
-		list = append(list, fmt.Sprintf("A frozen opener: input costs %s of what it costs without a cache.", b))
+		list = append(list, fmt.Sprintf("A frozen opener: input costs %s of what it costs without a cache%s.", b, t.beside(economics.Frozen)))
 	}
 	if b, ok := t.over(economics.Bare, func(r, frozen *economics.Row) float64 { return times(frozen, r) }); ok {
 		list = append(list, fmt.Sprintf("Having it at all: input costs %s times that of the same requests without an opener.", b))

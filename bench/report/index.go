@@ -236,7 +236,11 @@ func (t *Trace) answersTo(question string) (items []string) {
 		who[answer] = append(who[answer], t.nameOf(&b))
 	}
 	for _, a := range answers {
-		items = append(items, strings.Join(who[a], ", ")+": "+a+".")
+		names := strings.Join(who[a], ", ")
+		if len(answers) == 1 && len(who[a]) > 2 {
+			names = "all"
+		}
+		items = append(items, names+": "+a+".")
 	}
 	return items
 }
