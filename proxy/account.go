@@ -87,6 +87,7 @@ func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	if !r.first.IsZero() {
 		rec.FirstByte = r.first.Sub(r.sent)
 	}
+	x.heard(rec, rep)
 	x.settle(rec, rep)
 	x.s.counters.Tokens(req.Dialect, rep.Usage)
 	if x.completed = end == logsink.EndComplete && r.status/100 == 2; x.completed {

@@ -268,6 +268,7 @@ func (a *accountant) explain(ans *answer) {
 	for _, al := range alarms {
 		a.raise(al, ans.req)
 	}
+	a.compare(ans, &v)
 	if v.Cause == "" {
 		return
 	}

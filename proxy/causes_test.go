@@ -148,35 +148,10 @@ const (
 	none     = ""
 )
 
-// mayCall is what each provider may call what we call so. An empty word is that
-// it sees no difference: Anthropic compares how requests are built and has no eye
-// for clocks and marks; OpenAI says "unavailable" if the read fell short and
-// nothing that it classifies differs.
-var mayCall = map[string]map[string][]string{
-	anthropic: {
-		explain.ModelChanged: {"model_changed"}, explain.ToolsChanged: {"tools_changed"}, explain.SystemChanged: {"system_changed"},
-		explain.HistoryRewritten: {"messages_changed", none}, // none: a compaction that was appended
-		explain.PrefixChanged:    {"messages_changed"},
-		explain.ImageChanged:     {"messages_changed", none}, // none: an image that was appended
-		explain.ThinkingDropped:  {"messages_changed", none}, // none: the provider dropped it
-		explain.ParameterChanged: {unsaid}, explain.UpstreamChanged: {unasked}, explain.Provider: {none, unasked},
-		explain.BelowMinimum: {none}, explain.Expired: {none}, explain.NoMark: {none}, explain.LookbackExceeded: {none}, explain.MarkMoved: {none}, none: {none},
-	},
-	responses: {
-		explain.ModelChanged: {"model_changed"}, explain.KeyChanged: {"prompt_cache_key_changed"}, explain.ToolsChanged: {"tools_changed"},
-		explain.SystemChanged: {"input_changed"}, explain.PrefixChanged: {"input_changed"}, explain.ImageChanged: {"input_changed"},
-		explain.ThinkingDropped: {"input_changed"}, explain.HistoryRewritten: {"input_changed", "context_compacted"},
-		explain.ParameterChanged: {"text_format_changed", "reasoning_effort_changed", "verbosity_changed", "service_tier_changed", unsaid},
-		explain.UpstreamChanged:  {notFound}, explain.Provider: {unsaid, notFound},
-		explain.BelowMinimum: {none}, explain.Expired: {unsaid}, explain.NoMark: {unsaid}, explain.LookbackExceeded: {unsaid}, explain.MarkMoved: {unsaid}, none: {none},
-	},
-}
-
 // agree checks our word against the provider's.
 func agree(t *testing.T, dialect string, o outcome) {
 	t.Helper()
-	may, ok := mayCall[dialect][o.verdict.Cause]
-	if !ok || !slices.Contains(may, o.word) {
-		t.Errorf("called %s (%s), and the provider says %q; it may say %q", o.verdict.Cause, o.verdict.Detail, o.word, may)
+	if !explain.MayCall(dialect, o.verdict.Cause, o.word) {
+		t.Errorf("called %s (%s), and the provider says %q", o.verdict.Cause, o.verdict.Detail, o.word)
 	}
 }

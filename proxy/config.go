@@ -102,12 +102,20 @@ type UsageConfig struct {
 	// requests' way: on (default) or off, which leaves cost and cause out of the
 	// records.
 	Account string `yaml:"account"`
+	// Verdict asks providers why their caches read less than they could have, beside
+	// what Preface finds itself: off (default) or ask.
+	Verdict string `yaml:"verdict"`
+	// VerdictHosts are the hosts that are asked, each with its port if its URL has
+	// one. Others refuse what they do not know. Default: api.anthropic.com and
+	// api.openai.com.
+	VerdictHosts []string `yaml:"verdict_hosts"`
 }
 
 // Values of UsageConfig.
 const (
-	On  = "on"
-	Off = "off"
+	On         = "on"
+	Off        = "off"
+	VerdictAsk = "ask"
 )
 
 // BurstConfig governs requests that come at once with the same prefix.
@@ -144,6 +152,10 @@ func (c *Config) SetDefaults() {
 	set(&c.Timeouts.Drain, 10*time.Minute)
 	set(&c.Usage.Request, "auto")
 	set(&c.Usage.Account, On)
+	set(&c.Usage.Verdict, Off)
+	if c.Usage.VerdictHosts == nil {
+		c.Usage.VerdictHosts = []string{"api.anthropic.com", "api.openai.com"}
+	}
 }
 
 func (r *RouteConfig) setDefaults() {
@@ -190,6 +202,9 @@ func (c *Config) Validate() error {
 		return err
 	}
 	if err := oneOf("usage.account", c.Usage.Account, On, Off); err != nil {
+		return err
+	}
+	if err := oneOf("usage.verdict", c.Usage.Verdict, Off, VerdictAsk); err != nil {
 		return err
 	}
 	if err := c.Telemetry.Validate(); err != nil {

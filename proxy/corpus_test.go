@@ -343,7 +343,7 @@ func TestI3_ManyMessages(t *testing.T) {
 	const head, each, tail = `{"model":"claude-opus-4-8",` + tool + `"max_tokens":100,"messages":[`, `{"role":"user","content":"x"}`, `]}`
 	for _, n := range []int{50_000, 1_000_000} {
 		client := []byte(head + strings.Repeat(each+",", n-1) + each + tail)
-		got := sendProperty(t, b, ctx, client)
+		got := sendProperty(t, b, ctx, 1, client)
 		want := string(client)
 		if got.injected {
 			want = head + string(got.prefix) + "," + want[len(head):]

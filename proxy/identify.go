@@ -94,7 +94,7 @@ func (x *exchange) want() prefixstore.Want {
 		},
 	}
 	if x.route.Subscription == PassBare && x.subscribes() {
-		w.Bare = "subscription"
+		w.Bare = whySubscription
 	}
 	return w
 }
@@ -134,7 +134,7 @@ func (x *exchange) freeze() error {
 		}
 	}
 	x.epoch = e
-	if e.Why == "subscription" {
+	if e.Why == whySubscription {
 		x.s.noteSubscription(x.route.Name)
 	}
 	return nil

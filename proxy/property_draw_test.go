@@ -183,6 +183,10 @@ func drawResponses(w *scribe) drawn {
 	} else {
 		o = append(o, d.member(w, d.items(w)))
 	}
+	if w.maybe(30) {
+		o = append(o, member{"prompt_cache_options", pick[any](w.rng, object{}, nil, "odd", object{{"mode", "implicit"}, {"ttl", "30m"}},
+			object{{"comparison_response_id", "resp_0"}, {"mode", "explicit"}})})
+	}
 	switch w.rng.IntN(40) {
 	case 0:
 		o, d.bare = append(o, member{"conversation", pick[any](w.rng, "conv_1", object{{"id", "conv_1"}})}), true

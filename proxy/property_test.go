@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/prefixstore"
+	"github.com/seed-9236c7ca/preface/proxy/dialect"
 	"github.com/seed-9236c7ca/preface/proxy/internal/wire"
 )
 
@@ -32,7 +33,7 @@ func TestI3_RandomBodies(t *testing.T) {
 	if testing.Short() {
 		bodies = 1000
 	}
-	b := newBench(t, func(_ *bench, _ *Setup, d *Deps, _ *prefixstore.Options) { d.Log = forgetful{d.Log} })
+	b := newBench(t, asksVerdicts, func(_ *bench, _ *Setup, d *Deps, _ *prefixstore.Options) { d.Log = forgetful{d.Log} })
 	const parts = 4
 	for part := range parts {
 		t.Run(fmt.Sprint(part), func(t *testing.T) {
@@ -57,7 +58,7 @@ func tryProperty(t *testing.T, b *bench, ctx *fasthttp.RequestCtx, i int) (injec
 	w := &scribe{rng: rand.New(rand.NewPCG(3, uint64(i)))}
 	want := d.draw(w)
 	client := w.write(want.tree)
-	return want.check(t, i, client, sendProperty(t, b, ctx, client))
+	return want.check(t, i, client, sendProperty(t, b, ctx, i, client))
 }
 
 // A forgetful log keeps anchors only: the disk is not what is tested here.
@@ -95,7 +96,7 @@ func propertyRequests(t *testing.T, b *bench) []*fasthttp.RequestCtx {
 		list = append(list, ctx)
 	}
 	for i := range list { // opens the sessions
-		sendProperty(t, b, list[i], []byte(turns[i].body))
+		sendProperty(t, b, list[i], 0, []byte(turns[i].body))
 	}
 	return list
 }
@@ -107,10 +108,11 @@ type propertyResult struct {
 	injected bool
 	why      string
 	askUsage bool
+	question string // for the provider's verdict, as inserted
 	prefix   []byte // the frozen bytes
 }
 
-func sendProperty(t *testing.T, b *bench, ctx *fasthttp.RequestCtx, client []byte) (r propertyResult) {
+func sendProperty(t *testing.T, b *bench, ctx *fasthttp.RequestCtx, i int, client []byte) (r propertyResult) {
 	t.Helper()
 	ctx.Request.Header.SetContentLength(len(client))
 	ctx.Request.SetBodyStream(bytes.NewReader(client), len(client))
@@ -125,6 +127,14 @@ func sendProperty(t *testing.T, b *bench, ctx *fasthttp.RequestCtx, client []byt
 	}
 	r = propertyResult{injected: x.plan.inject, why: x.plan.why, askUsage: x.plan.askUsage, sent: bytes.Join(parts, nil)}
 	r.cut = cut(r.sent, x.plan.recordSplices(nil))
+	for _, s := range x.plan.splices {
+		if s.Kind == dialect.KindVerdict {
+			r.question = string(s.Bytes)
+		}
+	}
+	if x.thread != nil && i%3 > 0 { // some have no answer before them
+		x.thread.answeredBy(answered{"msg_1", "r", x.route.upstream.base.Host, x.account(), x.start})
+	}
 	if x.epoch != nil {
 		r.prefix = bytes.Clone(x.epoch.Rendering(x.facts.Rendering))
 	}
@@ -161,10 +171,29 @@ func (d drawn) check(t *testing.T, i int, client []byte, got propertyResult) (in
 		options["include_usage"] = true
 		want["stream_options"] = options
 	}
+	addQuestion(t, want, got.question)
 	if !reflect.DeepEqual(want, sent) {
 		t.Errorf("body %d, -want +sent:\n%s\nclient: %s", i, cmp.Diff(want, sent), client)
 	}
 	return got.injected
+}
+
+// addQuestion adds the question for a verdict, by the meaning of the body alone.
+func addQuestion(t *testing.T, body map[string]any, question string) {
+	t.Helper()
+	if question == "" {
+		return
+	}
+	for name, value := range decoded(t, []byte("{"+strings.TrimSuffix(question, ",")+"}")) {
+		if name == "comparison_response_id" {
+			body["prompt_cache_options"].(map[string]any)[name] = value
+			continue
+		}
+		if _, there := body[name]; there {
+			t.Errorf("%s is asked beside the client's own", question)
+		}
+		body[name] = value
+	}
 }
 
 // insert puts the prefix where it belongs, by the meaning of the body alone.

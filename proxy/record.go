@@ -16,6 +16,7 @@ type sent struct {
 	call     *explain.Request // as it is compared with others, nil if it is not
 	before   int              // bytes of the prompt before the prefix
 	line     string           // the thread as explain knows it
+	question *question        // for the provider's verdict, nil if there is none
 	lifetime string           // of cache writes, as asked for by the last mark that says
 }
 

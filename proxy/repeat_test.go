@@ -121,7 +121,7 @@ func sendRepeat(t *testing.T, b *bench, ctx *fasthttp.RequestCtx, body string) (
 	if err := errors.Join(doc.Scan([]byte(body), x.gen.depths[x.dialect.Name()]), x.dialect.Read(&doc, x.endpoint, &want)); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(want, x.facts, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(want)); diff != "" {
+	if diff := cmp.Diff(want, x.facts, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(want, want.Question)); diff != "" {
 		t.Errorf("facts of a body that repeats %d bytes (-scanned whole +repeated):\n%s", x.same, diff)
 	}
 	sent := bytes.Join(x.outgoing(nil), nil)

@@ -38,6 +38,7 @@ func (x *exchange) splice() error {
 		return err
 	}
 	x.askUsage()
+	x.askVerdict()
 	return nil
 }
 
@@ -180,7 +181,7 @@ func (p *plan) recordSplices(out []logsink.Splice) []logsink.Splice {
 // comma beside it are one insertion.
 func join(list []logsink.Splice, s logsink.Splice, rendering string) []logsink.Splice {
 	isPrefix := s.Kind == kindPrefix
-	if n := len(list) - 1; n >= 0 && list[n].Offset+list[n].Length == s.Offset && list[n].Kind != kindUsage && s.Kind != kindUsage {
+	if n := len(list) - 1; n >= 0 && list[n].Offset+list[n].Length == s.Offset && joins(list[n].Kind) && joins(s.Kind) {
 		if isPrefix {
 			list[n].Kind, list[n].Rendering, list[n].From = s.Kind, rendering, list[n].Length
 		}
@@ -193,7 +194,10 @@ func join(list []logsink.Splice, s logsink.Splice, rendering string) []logsink.S
 	return append(list, s)
 }
 
-// Kinds of splice.
+// joins reports whether a splice is the prefix or what stands around it.
+func joins(kind string) bool { return kind != kindUsage && kind != dialect.KindVerdict }
+
+// Kinds of splice, beside dialect.KindVerdict.
 const (
 	kindPrefix = "prefix"
 	kindUsage  = "usage"

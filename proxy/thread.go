@@ -42,6 +42,9 @@ type thread struct {
 	last    lineage.Point    // history of the last request
 	bare    string           // why the thread goes bare, "" if it does not
 	decided bool
+
+	asking   asking   // whether its requests ask for verdicts
+	answered answered // the last answer, if they do
 }
 
 // lineOf is the thread as explain knows it, over all its epochs. Side requests
@@ -99,6 +102,7 @@ func (ts *threads) get(ctx context.Context, log logsink.Log, k threadKey, born b
 // resume continues a thread of an earlier process, or one that was forgotten.
 func (t *thread) resume(req *logsink.Request, header *logsink.Header) {
 	t.number, t.decided = req.Number, true
+	t.resumeAsking(req.Splices)
 	if req.Decision == logsink.Bare && req.Why == whySide {
 		t.bare = req.Why
 	}

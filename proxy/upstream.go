@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -26,6 +27,8 @@ type upstream struct {
 	watch  *wire.Watcher
 	times  Timeouts
 	tls    *tls.Config // nil for plain HTTP
+
+	refusals atomic.Int32 // of requests running that asked for verdicts
 }
 
 func newUpstream(base string, limits Limits, times Timeouts, watch *wire.Watcher) (*upstream, error) {

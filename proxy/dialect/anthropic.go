@@ -46,7 +46,7 @@ func (anthropic) Depth(name []byte) int {
 	return headerDepth
 }
 
-func (anthropic) Read(doc *jsonspan.Doc, _ Endpoint, r *Request) error {
+func (anthropic) Read(doc *jsonspan.Doc, ep Endpoint, r *Request) error {
 	r.Reset()
 	root := doc.Root()
 	messages, err := listMember(root, "messages")
@@ -62,6 +62,9 @@ func (anthropic) Read(doc *jsonspan.Doc, _ Endpoint, r *Request) error {
 	r.readAnthropicHeader(root)
 	r.readAnthropicHistory(doc.Body(), first)
 	r.readMark(MarkAtTop, 0, root)
+	if ep == Turn {
+		r.readAnthropicQuestion(root)
+	}
 	return nil
 }
 

@@ -74,6 +74,7 @@ func (m *anthropicStream) start(message jsonspan.Value) {
 	setLabel(&m.report.Model, message.Get("model"))
 	m.counts.read(message.Get("usage"))
 	setServed(&m.report, message.Get("usage"))
+	setDiagnosis(&m.report, message.Get("diagnostics"))
 	m.counts.output, m.counts.thinking = usage.Count{}, usage.Count{}
 }
 
@@ -86,6 +87,7 @@ func anthropicAnswer(root jsonspan.Value, r *Report) {
 	setLabel(&r.ID, root.Get("id"))
 	setLabel(&r.Model, root.Get("model"))
 	setLabel(&r.StopReason, root.Get("stop_reason"))
+	setDiagnosis(r, root.Get("diagnostics"))
 	setError(r, root.Get("error"))
 }
 

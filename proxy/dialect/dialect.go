@@ -86,6 +86,10 @@ type Report struct {
 	// Tier and Region are those that served the answer, in the provider's word, if
 	// it names them: they change its price.
 	Tier, Region string
+	// Verdict is what the provider says of its cache if it was asked: its own
+	// word for why a read fell short, NoDifference or "cache_hit" if none did,
+	// and empty if it does not say.
+	Verdict string
 	// Terminal reports whether the answer came to its own end: the terminal
 	// event of a stream, or a whole JSON document.
 	Terminal bool

@@ -78,9 +78,9 @@ func answerDepth(name []byte) int {
 	switch string(name) {
 	case "message", "response":
 		return 3
-	case "usage", "choices":
+	case "usage", "choices", "diagnostics":
 		return 2
-	case "delta", "error", "incomplete_details":
+	case "delta", "error", "incomplete_details", "prompt_cache_diagnostics":
 		return 1
 	}
 	return 0
@@ -129,6 +129,26 @@ func setLabel(dst *string, v jsonspan.Value) {
 		text = strings.Clone(strings.ToValidUTF8(text[:maxLabel], ""))
 	}
 	*dst = text
+}
+
+// NoDifference is the Verdict that Anthropic gives by a null: nothing differs
+// from the request before, or none was named.
+const NoDifference = "no_difference"
+
+// setDiagnosis reads Anthropic's verdict. Where its comparison is not done yet,
+// it says nothing.
+func setDiagnosis(r *Report, d jsonspan.Value) {
+	if d.Kind() == jsonspan.Null {
+		r.Verdict = NoDifference
+		return
+	}
+	setLabel(&r.Verdict, d.Get("cache_miss_reason").Get("type"))
+}
+
+// setComparison reads OpenAI's verdict: the reason of a miss, else its type.
+func setComparison(r *Report, d jsonspan.Value) {
+	setLabel(&r.Verdict, d.Get("type"))
+	setLabel(&r.Verdict, d.Get("reason"))
 }
 
 // setError names the kind of an error: its type, else its code, else just that

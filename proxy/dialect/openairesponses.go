@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
 )
 
@@ -55,7 +57,7 @@ func (openaiResponses) Depth(name []byte) int {
 	return headerDepth
 }
 
-func (openaiResponses) Read(doc *jsonspan.Doc, _ Endpoint, r *Request) error {
+func (openaiResponses) Read(doc *jsonspan.Doc, ep Endpoint, r *Request) error {
 	r.Reset()
 	root := doc.Root()
 	input := root.Get("input")
@@ -71,6 +73,9 @@ func (openaiResponses) Read(doc *jsonspan.Doc, _ Endpoint, r *Request) error {
 	r.Never = responsesNever(root, input, first)
 	r.readResponsesHeader(root)
 	r.readResponsesInput(doc.Body(), input, first)
+	if ep == Turn {
+		r.readResponsesQuestion(root)
+	}
 	r.Side = !r.Tools && (isJSONFormat(root.Get("text").Get("format")) || isTiny(root.Get("max_output_tokens")))
 	// What was said before is at the provider, and an answer is what it is
 	// continued by.
@@ -134,7 +139,7 @@ func (r *Request) readInputText(d *digester, input jsonspan.Value) {
 	r.FirstPrompt = content
 	if d.outline {
 		r.Outline.Messages = append(r.Outline.Messages, MessageFacts{
-			Content: content, At: int32(input.Span().From), Size: int32(input.Span().Len()), Blocks: 1, Role: UserRole,
+			Content: content, Raw: xxh3.Hash(input.Raw()), At: int32(input.Span().From), Size: int32(input.Span().Len()), Blocks: 1, Role: UserRole,
 		})
 	}
 }

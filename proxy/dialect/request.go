@@ -64,6 +64,9 @@ type Request struct {
 	WantsUsage   bool
 	UsageSplices []Splice
 
+	// Question is where the request may ask for the provider's own verdict.
+	Question Question
+
 	// Outlined asks Read for the Outline, whose CacheKey is there in any case. It
 	// stays as it is from one request to the next.
 	Outlined bool

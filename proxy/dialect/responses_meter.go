@@ -84,6 +84,7 @@ func responsesAnswer(resp jsonspan.Value, r *Report) {
 	if u := resp.Get("usage"); u.Kind() == jsonspan.Object {
 		r.Usage = responsesUsage(u)
 	}
+	setComparison(r, resp.Get("prompt_cache_diagnostics"))
 	setError(r, resp.Get("error"))
 	if s := resp.Get("status"); !s.Is("queued") && !s.Is("in_progress") {
 		setLabel(&r.StopReason, s)

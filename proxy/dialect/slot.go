@@ -23,7 +23,7 @@ const (
 type Splice struct {
 	At    int
 	Bytes []byte // frozen or constant: never changed, may be shared
-	Kind  string // "prefix", "wrap", "usage"
+	Kind  string // "prefix", "wrap", "usage", "verdict"
 }
 
 // Splices returns the insertions that put the rendering into the slot.

@@ -44,6 +44,9 @@ type Request struct {
 	// Verdict is what the provider says itself, in its own word; empty if it was
 	// not asked or did not say.
 	Verdict string
+	// Asked is the ID of the request whose answer the provider was asked to
+	// compare with; empty if that is not known.
+	Asked string
 }
 
 // A Section is one part of a request's header: its spans of the client's body,

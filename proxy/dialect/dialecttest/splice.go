@@ -43,6 +43,16 @@ func splices(r *dialect.Request, opener []byte) []dialect.Splice {
 	return all
 }
 
+// asked returns all that is inserted into a request that asks for a verdict too,
+// about the answer with an id.
+func asked(r *dialect.Request, opener []byte, id string) []dialect.Splice {
+	all := splices(r, opener)
+	if s, ok := r.Question.Ask(id); ok {
+		all = append(all, s)
+	}
+	return all
+}
+
 // rendered returns the rendering that a request asks for.
 func rendered(all []dialect.Rendering, name string) []byte {
 	for _, r := range all {
