@@ -43,6 +43,7 @@ bench: ## Go benchmarks, with allocations
 # Where the traces are; bench/RESULTS.md says what they are and where from.
 BENCH_DATA ?= ../shared/data
 BENCH_TRACES = $(BENCH_DATA)/cc_traces_rle.jsonl.gz $(BENCH_DATA)/mooncake_conversation_trace.jsonl.gz $(BENCH_DATA)/mooncake_synthetic_trace.jsonl.gz
+BENCH_SESSIONS ?= 200
 ECONOMICS = $(GO) run ./cmd/proxy bench economics
 
 bench-traces:
@@ -50,8 +51,9 @@ bench-traces:
 		[ -z "$$missing" ] || { echo "cannot check the simulator: it needs$$missing (BENCH_DATA=FOLDER names another place)"; exit 1; }
 
 RESULTS = $(ECONOMICS) -provider anthropic,openai,openai-before-5.6,gemini -made-by 'make bench-results'
-bench-check: bench-traces ## the simulator beside published figures, and whether bench/RESULTS.md is current
+bench-check: bench-traces ## the simulator beside published figures and the wire, and whether bench/RESULTS.md is current
 	$(ECONOMICS) -check -provider anthropic -lifetime 5m $(BENCH_TRACES)
+	$(GO) run ./cmd/proxy bench wire -trace $(firstword $(BENCH_TRACES)) -sessions $(BENCH_SESSIONS)
 	@rm -rf bin/results bin/RESULTS.md && mkdir -p bin
 	$(RESULTS) -o bin/results -page bin/RESULTS.md $(BENCH_TRACES)
 	@rm bin/results/results.json && diff -r bench/results bin/results -x results.json && diff bench/RESULTS.md bin/RESULTS.md || \
