@@ -31,6 +31,10 @@ type Result struct {
 	// with a frozen one.
 	Factor float64 `json:"factor"`
 
+	// Simulated is what the simulator of economics says of the same requests. It
+	// counts in whole blocks, so it is near, not the same.
+	Simulated []Simulated `json:"simulated"`
+
 	LogDiffers  int          `json:"log_differs"` // requests whose usage in Preface's log is another, or missing
 	Differs     int          `json:"differs"`     // requests that the model says otherwise
 	Differences []Difference `json:"differences,omitempty"`
@@ -135,6 +139,10 @@ func (r *Result) WriteText(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nan opener made for each request costs %.2f times a frozen one\n", r.Factor)
+	for _, s := range r.Simulated {
+		fmt.Fprintf(w, "  bench economics -marks %s: %.2f times; hits %.2f %% and %.2f %%, cost of none %.3f and %.3f\n", s.Marks, s.Factor,
+			100*s.Frozen.HitRateTokens, 100*s.Volatile.HitRateTokens, s.Frozen.CostVsNone, s.Volatile.CostVsNone)
+	}
 	r.writeDifferences(w)
 	_, err := fmt.Fprintln(w, r.verdict())
 	return err

@@ -60,7 +60,10 @@ func (c *check) run(ctx context.Context) (result *Result, err error) {
 	if err := s.quiet(); err != nil {
 		return nil, err
 	}
-	result.LogDiffers, err = s.logged(ctx, charged)
+	if result.LogDiffers, err = s.logged(ctx, charged); err != nil {
+		return nil, err
+	}
+	result.Simulated, err = c.simulate(ctx)
 	return result, err
 }
 
