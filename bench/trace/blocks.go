@@ -69,7 +69,7 @@ func (q *Request) check(blocks int64) string {
 	if !slices.IsSortedFunc(q.Runs, byStart) || overlap(q.Runs) {
 		return "block ids go backwards in a prompt"
 	}
-	if last := len(q.Runs) - 1; last >= 0 && q.Runs[last].Start+q.Runs[last].Count > mostBlocks {
+	if last := len(q.Runs) - 1; last >= 0 && q.Runs[last].Start > mostBlocks-q.Runs[last].Count {
 		return fmt.Sprintf("a block has a number beyond %d: numbers must be dense", int64(mostBlocks))
 	}
 	if n := count(q.Runs); n != blocks {

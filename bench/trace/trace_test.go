@@ -133,6 +133,7 @@ func TestFaults(t *testing.T) {
 	f(session(`[1,128,1,0,[[-1,2]],1,0,"m","end","text"]`), `t.jsonl:1: a request of "s1": block ids go backwards in a prompt`)
 	f(session(`[1,1280,1,0,[[1,2]],1,0,"m","end","text"]`), `t.jsonl:1: a request of "s1": 1280 tokens are 20 blocks of 64, and it has 2: is the block size another one?`)
 	f(session(`[1,128,1,0,[[4000000000,2]],1,0,"m","end","text"]`), `t.jsonl:1: a request of "s1": a block has a number beyond 268435456: numbers must be dense`)
+	f(session(`[1,128,1,0,[[9223372036854775807,2]],1,0,"m","end","text"]`), `t.jsonl:1: a request of "s1": a block has a number beyond 268435456: numbers must be dense`)
 	f(session(`[1,-5,1,0,[],1,0,"m","end","text"]`), `t.jsonl:1: a request of "s1": a number of tokens is negative or beyond belief`)
 	f(session(`[5,128,1,0,[[1,2]],1,0,"m","end","text"],`+first), `t.jsonl:1: times out of order: request 2 of "s1" is at 0s, after 5s`)
 	f(session(`[-5,128,1,0,[[1,2]],1,0,"m","end","text"]`), `t.jsonl:1: a request of "s1": a time before the beginning`)

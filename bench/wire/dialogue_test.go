@@ -31,9 +31,10 @@ func TestDialogue(t *testing.T) {
 	f("a long answer and a short word", 180, 1, []cache.Run{{Start: 0, Count: 18}}, 1, append(second, message{5, false, 5, 163}, message{6, true, 13, 176}, message{7, false, 4, 180})...)
 	f("rewound into the second user's message", 160, 1, []cache.Run{{Start: 0, Count: 14}, {Start: 30, Count: 2}}, 1, first, message{3, true, 30, 135}, message{8, false, 25, 160})
 	f("no room behind what is shared", 161, 1, []cache.Run{{Start: 0, Count: 14}, {Start: 30, Count: 2}}, 1, first, message{3, true, 30, 135}, message{9, false, 26, 161})
-	f("compacted: the head is left", 90, 1, []cache.Run{{Start: 0, Count: 6}, {Start: 40, Count: 3}}, 1, message{10, false, 30, 90})
-	f("another head", 90, 1, []cache.Run{{Start: 50, Count: 9}}, 11, message{12, false, 30, 90})
-	f("a probe has no room for a head", 61, 1, []cache.Run{{Start: 70, Count: 6}}, 13, message{14, false, 61, 61})
+	f("rewound, and more said than before", 250, 1, []cache.Run{{Start: 0, Count: 14}, {Start: 30, Count: 1}, {Start: 60, Count: 10}}, 1, first, message{3, true, 30, 135}, message{10, false, 115, 250})
+	f("compacted: the head is left", 90, 1, []cache.Run{{Start: 0, Count: 6}, {Start: 40, Count: 3}}, 1, message{11, false, 30, 90})
+	f("another head", 90, 1, []cache.Run{{Start: 50, Count: 9}}, 12, message{13, false, 30, 90})
+	f("a probe has no room for a head", 61, 1, []cache.Run{{Start: 70, Count: 6}}, 14, message{15, false, 61, 61})
 }
 
 func TestCommonBlocks(t *testing.T) {
