@@ -193,7 +193,7 @@ type Request struct {
 type Splice struct {
 	Offset int    `json:"offset"` // in the body as sent
 	Length int    `json:"length"`
-	Kind   string `json:"kind"` // prefix, wrap, usage
+	Kind   string `json:"kind"` // prefix, wrap, usage, verdict
 	// Rendering and From say whose bytes they are, for a prefix:
 	// sent[Offset+From : Offset+From+rendering.Size] is the rendering.
 	Rendering string `json:"rendering,omitempty"`

@@ -81,7 +81,7 @@ func (x *exchange) askVerdict() {
 // upstream that does not like it.
 func (x *exchange) wantsVerdict(q *dialect.Question) bool {
 	cfg := &x.gen.cfg.Usage
-	return cfg.Verdict == VerdictAsk && (q.At > 0 || q.Own) &&
+	return cfg.Verdict == VerdictAsk && cfg.Account == On && (q.At > 0 || q.Own) &&
 		x.class() == classTurn && !x.facts.Side && x.epoch.Why != whySubscription &&
 		x.route.upstream.refusals.Load() < maxVerdictRefusals &&
 		slices.Contains(cfg.VerdictHosts, x.route.upstream.base.Host)
