@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
 )
 
@@ -139,7 +137,7 @@ func (r *Request) readInputText(d *digester, input jsonspan.Value) {
 	r.FirstPrompt = content
 	if d.outline {
 		r.Outline.Messages = append(r.Outline.Messages, MessageFacts{
-			Content: content, Raw: xxh3.Hash(input.Raw()), At: int32(input.Span().From), Size: int32(input.Span().Len()), Blocks: 1, Role: UserRole,
+			Content: content, At: int32(input.Span().From), Size: int32(input.Span().Len()), Blocks: 1, Role: UserRole,
 		})
 	}
 }
