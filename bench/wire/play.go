@@ -41,6 +41,9 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const between = 48 * time.Hour
 
+// longestPrompt is what fits into a body that the proxy takes, in tokens.
+const longestPrompt = 15 << 20
+
 // A measured is one request as it was made in one way.
 type measured struct {
 	way              int
@@ -61,6 +64,9 @@ func (w *worker) play(ctx context.Context, number int, s session, from time.Time
 	at := from
 	for i := range s.requests {
 		d.turn(&s.requests[i])
+		if n := d.end(); n > longestPrompt {
+			return at, fmt.Errorf("session %q, request %d has %d tokens: the proxy takes no body that long; divide by more than %d (-shrink)", s.name, i+1, n, w.opt.Shrink)
+		}
 		body := b.write(d)
 		at = from.Add(s.requests[i].At)
 		w.provider.set(at)

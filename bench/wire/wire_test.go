@@ -185,6 +185,14 @@ func TestRefuses(t *testing.T) {
 	f(Options{Lifetime: "2h"}, `unknown lifetime "2h" of model claude-opus-5: known are 5m, 1h`)
 	f(Options{Turns: -1}, "turns -1")
 	f(Options{Opener: 10}, "an opener of 10 tokens")
+	long := `{"id":"s","block_size":1048576,"hash_id_scope":"local","requests":[[0,104857600,1,0,[[0,100]],1,0,"m","","text"]]}`
+	r, err := trace.NewReader(strings.NewReader(long), "long")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), r, Options{Shrink: 1, Prices: prices(t)}); err == nil || !strings.Contains(err.Error(), `session "s", request 1 has 104857600 tokens`) {
+		t.Errorf("a prompt of 100 Mi tokens: error %v", err)
+	}
 	f(Options{Model: "claude-opus-4-8"}, `no price of model "claude-opus-4-8"`)
 }
 
