@@ -10,12 +10,15 @@ build: ## bin/preface: static, stripped, reproducible
 test: tools ## vet and test with the race detector
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet $(PKG)
+ifeq ($(PKG),./...) # the SDKs' tests are a module of their own
+	cd internal/sdktest && $(GO) vet ./...
+endif
 	@# go test shows no output of packages that pass; which servers the log met is to be seen
 	@said=$$(CGO_ENABLED=1 $(GO) test -race -count=1 -run '^TestServers$$' -v ./internal/redistest) || { echo "$$said"; exit 1; }; \
 		echo "$$said" | sed -n 's/.*_test.go:[0-9]*: /tested against /p'
 	CGO_ENABLED=1 $(GO) test -race -timeout 40m $(PKG)
-ifeq ($(PKG),./...) # the SDKs' tests are a module of their own
-	cd internal/sdktest && $(GO) vet ./... && CGO_ENABLED=1 $(GO) test -race ./...
+ifeq ($(PKG),./...)
+	cd internal/sdktest && CGO_ENABLED=1 $(GO) test -race ./...
 endif
 
 HAVE_CC = command -v $${CC:-gcc} >/dev/null
