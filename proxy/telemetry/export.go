@@ -13,9 +13,7 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/exporters/stdout/stdoutmetric"
-	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
 	otelmetric "go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -81,24 +79,24 @@ func (p *Pipeline) openTraces(ctx context.Context, c choice) (err error) {
 	if p.sampler, err = sampler(); err != nil {
 		return err
 	}
-	exporter, err := spanExporter(ctx, c)
+	to, err := p.spanExporter(ctx, c)
 	if err != nil {
 		return fmt.Errorf("cannot make the exporter of traces (%s); OTEL_EXPORTER_OTLP_… govern it: %s", c.why, inOurWords(err))
 	}
-	p.queue, p.sender = newSpanQueue(exporter, &p.troubles)
-	p.scope = instrumentation.Scope{Name: instrumentationScope, SchemaURL: p.words.schema}
+	p.queue = newSpanQueue(to, queueLimitsFrom(p.log), &p.troubles)
 	return nil
 }
 
-func spanExporter(ctx context.Context, c choice) (sdktrace.SpanExporter, error) {
+func (p *Pipeline) spanExporter(ctx context.Context, c choice) (spanExporter, error) {
 	if c.exporter == Console {
-		return stdouttrace.New()
+		return consoleSpans{os.Stdout}, nil
 	}
 	var opts []otlptracehttp.Option
 	if c.endpoint != "" {
 		opts = append(opts, otlptracehttp.WithEndpointURL(strings.TrimSuffix(c.endpoint, "/")+"/v1/traces"))
 	}
-	return otlptracehttp.New(ctx, opts...)
+	client := otlptracehttp.NewClient(opts...)
+	return newOTLPSpans(client, p.resource, p.words.schema), client.Start(ctx)
 }
 
 // openMetrics exports all metrics if that is wanted, and shows the GenAI ones at

@@ -113,20 +113,28 @@ func (i *instruments) labels(s series) metric.MeasurementOption {
 	if known, ok := i.known[s]; ok {
 		return known
 	}
-	var a attributes
-	a.text(attrOperation, operationChat)
-	a.text(attrProvider, s.provider)
-	a.text(attrRequestModel, s.model)
-	a.address(s.upstream, s.secure)
-	a.text(attrErrorType, s.failure)
-	a.text(attrTokenType, s.token)
-	a.text(newAttrModality, s.modality)
-	set := metric.WithAttributeSet(attribute.NewSet(a...))
+	set := metric.WithAttributeSet(attribute.NewSet(s.labels()...))
 	if i.known == nil || len(i.known) >= maxSeries {
 		i.known = map[series]metric.MeasurementOption{}
 	}
 	i.known[s] = set
 	return set
+}
+
+// labels are those that have a value.
+func (s *series) labels() (all []attribute.KeyValue) {
+	for _, l := range [...]struct{ name, text string }{
+		{attrOperation, operationChat}, {attrProvider, s.provider}, {attrRequestModel, s.model},
+		{attrErrorType, s.failure}, {attrTokenType, s.token}, {newAttrModality, s.modality},
+	} {
+		if text := clean(l.text); text != "" {
+			all = append(all, attribute.String(l.name, text))
+		}
+	}
+	if host, port := server(s.upstream, s.secure); host != "" {
+		all = append(all, attribute.String(attrServerAddress, clean(host)), attribute.Int64(attrServerPort, port))
+	}
+	return all
 }
 
 // sizes records tokens by the names of 1.41. What a provider did not report is not

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -30,16 +29,14 @@ type Pipeline struct {
 	troubles troubles
 
 	sampler sdktrace.Sampler // of OTEL_TRACES_SAMPLER
-	scope   instrumentation.Scope
-	queue   *spanQueue // nil: no spans
-	sender  *spanSender
-	lost    atomic.Int64 // exchanges that nobody had time for
+	queue   *spanQueue       // nil: no spans
+	lost    atomic.Int64     // exchanges that nobody had time for
 
 	instruments *instruments // nil: no GenAI metrics
 	meters      *metric.MeterProvider
 	halt        context.CancelFunc // of what sends metrics
 
-	scratch attributes // Observe's
+	scratch encoding // Observe's
 }
 
 // Options are what a Pipeline works with.
@@ -152,8 +149,8 @@ func (p *Pipeline) Shutdown(ctx context.Context) error {
 	var errs [2]error
 	free := context.WithoutCancel(ctx)
 	if p.queue != nil {
-		defer context.AfterFunc(ctx, p.sender.halt)()
-		errs[0] = p.queue.Shutdown(free)
+		defer context.AfterFunc(ctx, p.queue.halt)()
+		errs[0] = p.queue.close(free)
 	}
 	if p.meters != nil {
 		defer context.AfterFunc(ctx, p.halt)()
@@ -171,9 +168,9 @@ func (p *Pipeline) register(c *Counters) {
 	if p.queue == nil {
 		return
 	}
-	c.CounterFunc("preface_trace_spans_total", "Spans that the collector took.", func() float64 { return float64(p.sender.sent.Load()) })
+	c.CounterFunc("preface_trace_spans_total", "Spans that the collector took.", func() float64 { return float64(p.queue.sent.Load()) })
 	c.CounterFunc("preface_trace_dropped_total", "Spans that were lost: the queue was full (OTEL_BSP_MAX_QUEUE_SIZE), or the collector did not take them.",
-		func() float64 { return float64(p.queue.full.Load() + p.sender.failed.Load()) })
+		func() float64 { return float64(p.queue.full.Load() + p.queue.failed.Load()) })
 	c.CounterFunc("preface_trace_passed_total", "Requests that ended too fast to make spans or GenAI metrics of them.", func() float64 { return float64(p.lost.Load()) })
 	c.Gauge("preface_trace_queue_spans", "Spans that wait for the collector.", func() float64 { return float64(p.queue.waiting.Load()) })
 }

@@ -17,6 +17,7 @@ func BenchmarkObserve(b *testing.B) {
 	to := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer to.Close()
 	b.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", to.URL)
+	b.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "65536") // nothing is dropped
 	for name, cfg := range map[string]telemetry.Config{
 		"spans":   {Metrics: telemetry.None},
 		"metrics": {Traces: telemetry.None, Metrics: telemetry.None, GenAIMetrics: telemetry.On},

@@ -2,40 +2,13 @@ package telemetry
 
 import (
 	"net"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
-	"go.opentelemetry.io/otel/attribute"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 )
-
-// Attributes are gathered in a slice that is used again: spans have copies.
-type attributes []attribute.KeyValue
-
-// text adds a string unless it is empty. Strings of clients may be anything, and
-// a broken character in one would keep all spans of its batch from being encoded.
-func (a *attributes) text(name, s string) {
-	if s != "" {
-		*a = append(*a, attribute.String(name, clean(s)))
-	}
-}
-
-func (a *attributes) number(name string, n int64) { *a = append(*a, attribute.Int64(name, n)) }
-
-func (a *attributes) integer(name string, n *int64) {
-	if n != nil {
-		*a = append(*a, attribute.Int64(name, *n))
-	}
-}
-
-func (a *attributes) real(name string, f *float64) {
-	if f != nil {
-		*a = append(*a, attribute.Float64(name, *f))
-	}
-}
 
 // maxText bounds a string in a span, in bytes.
 const maxText = 512
@@ -52,22 +25,27 @@ func clean(s string) string {
 
 func statusText(code int) string { return strconv.Itoa(code) }
 
-// address adds where a server is. port is that of the scheme if it is not told.
+// address adds where a server is.
 func (a *attributes) address(hostport string, secure bool) {
-	host, port, err := net.SplitHostPort(hostport)
-	n, _ := strconv.ParseInt(port, 10, 32)
+	if host, port := server(hostport, secure); host != "" {
+		a.text(attrServerAddress, host)
+		a.number(attrServerPort, port)
+	}
+}
+
+// server reads where a server is. port is that of the scheme if it is not told.
+func server(hostport string, secure bool) (host string, port int64) {
+	host, digits, err := net.SplitHostPort(hostport)
 	if err != nil {
 		host = strings.Trim(hostport, "[]")
 	}
-	if n == 0 {
-		if n = 80; secure {
-			n = 443
-		}
+	if port, _ = strconv.ParseInt(digits, 10, 32); port != 0 {
+		return host, port
 	}
-	if host != "" {
-		a.text(attrServerAddress, host)
-		a.number(attrServerPort, n)
+	if secure {
+		return host, 443
 	}
+	return host, 80
 }
 
 // methods are those that the conventions know; others are _OTHER.
@@ -87,7 +65,7 @@ func (a *attributes) method(m string) string {
 	return "HTTP"
 }
 
-// spans makes the spans of an exchange: what the client asked of us, and below it
+// spans writes the spans of an exchange: what the client asked of us, and below it
 // what we asked of the provider.
 func (p *Pipeline) spans(e *Exchange) {
 	t := e.Trace
@@ -97,24 +75,69 @@ func (p *Pipeline) spans(e *Exchange) {
 	if !t.flags.IsSampled() {
 		return
 	}
-	server := &finished{kind: trace.SpanKindServer, start: e.Start, end: e.End, failed: e.fault() != "", by: p}
-	server.context, server.parent, server.links = t.place()
-	server.name = p.served(e)
-	server.attributes = slices.Clone(p.scratch)
 	if !e.Sent.IsZero() {
-		client := &finished{kind: trace.SpanKindClient, start: e.Sent, end: e.End, failed: e.failure() != "", by: p}
-		client.context, client.parent = server.context.WithSpanID(t.client), server.context
-		client.name = p.asked(e)
-		client.attributes = slices.Clone(p.scratch)
-		client.tell(e)
-		p.queue.OnEnd(client)
+		p.client(e, t)
 	}
-	p.queue.OnEnd(server)
+	p.server(e, t)
 }
 
-// served gathers the server span's attributes and returns its name.
-func (p *Pipeline) served(e *Exchange) string {
-	a := p.scratch[:0]
+// server writes what the client asked of us.
+func (p *Pipeline) server(e *Exchange, t *Trace) {
+	a := &attributes{p.scratch[:0]}
+	name := a.served(e)
+	a.place(t, t.server, t.above(), t.continues())
+	a.about(kindServer, name, e.Start, e.End)
+	if t.linked {
+		a.link(t.parent)
+	}
+	if e.fault() != "" {
+		a.fail()
+	}
+	p.queue.put(a.encoding)
+	p.scratch = a.encoding
+}
+
+// client writes what we asked of the provider.
+func (p *Pipeline) client(e *Exchange, t *Trace) {
+	a := &attributes{p.scratch[:0]}
+	name := a.called(e, &p.words)
+	a.place(t, t.client, t.server, false)
+	a.about(kindClient, name, e.Sent, e.End)
+	a.tell(e)
+	if e.failure() != "" {
+		a.fail()
+	}
+	p.queue.put(a.encoding)
+	p.scratch = a.encoding
+}
+
+// place writes where a span stands.
+func (m *encoding) place(t *Trace, id, parent trace.SpanID, remote bool) {
+	m.bytes(spanTrace, t.id[:])
+	m.bytes(spanID, id[:])
+	if state := t.told(); state != "" {
+		m.text(spanState, state)
+	}
+	if parent.IsValid() {
+		m.bytes(spanParent, parent[:])
+	}
+	flags := uint32(t.flags) | flagKnowsRemote
+	if remote {
+		flags |= flagRemote
+	}
+	m.flags(spanFlags, flags)
+}
+
+// about writes what a span is and when it was.
+func (m *encoding) about(kind uint64, name string, start, end time.Time) {
+	m.text(spanName, name)
+	m.number(spanKind, kind)
+	m.time(spanStart, start)
+	m.time(spanEnd, end)
+}
+
+// served writes the server span's attributes and returns its name.
+func (a *attributes) served(e *Exchange) string {
 	name := a.method(e.Method)
 	if e.Template != "" {
 		name += " " + clean(e.Template)
@@ -136,13 +159,11 @@ func (p *Pipeline) served(e *Exchange) string {
 		a.text(ownDecision, c.Decision)
 		a.text(ownPassthrough, c.Why)
 	}
-	p.scratch = a
 	return name
 }
 
-// asked gathers the client span's attributes and returns its name.
-func (p *Pipeline) asked(e *Exchange) string {
-	a := p.scratch[:0]
+// called writes the client span's attributes and returns its name.
+func (a *attributes) called(e *Exchange, words *vocabulary) string {
 	name := a.method(e.Method)
 	a.address(e.Upstream, e.Secure)
 	if e.Answered != 0 {
@@ -158,17 +179,16 @@ func (p *Pipeline) asked(e *Exchange) string {
 			if c.Model != "" {
 				name += " " + clean(c.Model)
 			}
-			p.genAI(&a, e)
+			a.genAI(e, words)
 		}
 		a.session(c)
 		a.money(c)
 	}
-	p.scratch = a
 	return name
 }
 
 // genAI adds what the GenAI conventions name.
-func (p *Pipeline) genAI(a *attributes, e *Exchange) {
+func (a *attributes) genAI(e *Exchange, words *vocabulary) {
 	c := e.Call
 	a.text(attrOperation, operationChat)
 	a.text(attrProvider, c.Provider)
@@ -177,16 +197,16 @@ func (p *Pipeline) genAI(a *attributes, e *Exchange) {
 		a.text(attrConversation, c.Session)
 	}
 	if c.Stream {
-		*a = append(*a, attribute.Bool(attrRequestStream, true))
+		a.yes(attrRequestStream)
 	}
-	a.asked(&c.Asked, p.words.latest)
+	a.asked(&c.Asked, words.latest)
 	a.text(attrResponseID, c.ResponseID)
 	a.text(attrResponseModel, c.Answerer)
-	if reasons := p.finishes(e); reasons != "" {
-		*a = append(*a, attribute.StringSlice(attrFinishReasons, []string{clean(reasons)}))
+	if reason := e.finish(words.latest); reason != "" {
+		a.list(attrFinishReasons, reason)
 	}
 	if c.Stream && !e.FirstChunk.IsZero() {
-		*a = append(*a, attribute.Float64(attrFirstChunk, e.FirstChunk.Sub(e.Sent).Seconds()))
+		a.float(attrFirstChunk, e.FirstChunk.Sub(e.Sent).Seconds())
 	}
 	u := &c.Usage
 	for _, f := range [...]struct {
@@ -196,7 +216,7 @@ func (p *Pipeline) genAI(a *attributes, e *Exchange) {
 	}{
 		{attrInputTokens, u.Input().Known, u.Input().N},
 		{attrCacheRead, u.CacheRead.Known, u.CacheRead.N},
-		{p.words.cacheWrite, u.Written().Known, u.Written().N},
+		{words.cacheWrite, u.Written().Known, u.Written().N},
 		{attrOutputTokens, u.Output.Known, u.Output.N},
 		{attrReasoningTokens, u.Reasoning.Known, u.Reasoning.N},
 	} {
@@ -221,9 +241,9 @@ func (a *attributes) asked(q *Asked, latest bool) {
 	a.integer(attrChoices, q.Choices)
 }
 
-// finishes is why the answer ended. By the new names one that did not end says so.
-func (p *Pipeline) finishes(e *Exchange) string {
-	if e.Call.StopReason == "" && p.words.latest && e.Answered/100 == 2 && e.Failed {
+// finish is why the answer ended. By the new names one that did not end says so.
+func (e *Exchange) finish(latest bool) string {
+	if e.Call.StopReason == "" && latest && e.Answered/100 == 2 && e.Failed {
 		return finishError
 	}
 	return e.Call.StopReason
@@ -257,23 +277,21 @@ func (a *attributes) money(c *Call) {
 	if !c.Priced {
 		return
 	}
-	*a = append(*a,
-		attribute.Float64(ownCostUSD, c.Paid.USD()),
-		attribute.Float64(ownPrefixUSD, c.OfPrefix.USD()),
-		attribute.Float64(ownSavedUSD, (c.Uncached-c.Paid).USD()))
+	a.float(ownCostUSD, c.Paid.USD())
+	a.float(ownPrefixUSD, c.OfPrefix.USD())
+	a.float(ownSavedUSD, (c.Uncached - c.Paid).USD())
 	a.text(ownPrice, c.Price)
 }
 
 // tell adds the points in time of a call.
-func (f *finished) tell(e *Exchange) {
-	f.events = make([]sdktrace.Event, 0, len(e.Retries)+2)
+func (m *encoding) tell(e *Exchange) {
 	for _, at := range e.Retries {
-		f.event(eventRetry, at)
+		m.event(eventRetry, at)
 	}
 	if !e.FirstByte.IsZero() {
-		f.event(eventFirstByte, e.FirstByte)
+		m.event(eventFirstByte, e.FirstByte)
 	}
 	if e.Terminal && !e.LastChunk.IsZero() {
-		f.event(eventTerminal, e.LastChunk)
+		m.event(eventTerminal, e.LastChunk)
 	}
 }

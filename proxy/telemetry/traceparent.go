@@ -106,14 +106,19 @@ func (t *Trace) Append(dst []byte) []byte {
 	return hex.AppendEncode(dst, []byte{byte(t.flags)})
 }
 
-// place is where our server span stands.
-func (t *Trace) place() (span, parent trace.SpanContext, links []sdktrace.Link) {
-	cfg := trace.SpanContextConfig{TraceID: t.id, SpanID: t.server, TraceFlags: t.flags}
+// above is the span of the client's that ours is below, a zero one if there is none.
+func (t *Trace) above() trace.SpanID {
 	if t.linked {
-		return trace.NewSpanContext(cfg), parent, []sdktrace.Link{{SpanContext: t.parent}}
+		return trace.SpanID{}
 	}
-	if t.state != "" {
-		cfg.TraceState, _ = trace.ParseTraceState(t.state) // one that is malformed is none
+	return t.parent.SpanID()
+}
+
+// told is the tracestate that our spans have: one that is malformed is none.
+func (t *Trace) told() string {
+	if t.state == "" {
+		return ""
 	}
-	return trace.NewSpanContext(cfg), t.parent, nil
+	s, _ := trace.ParseTraceState(t.state)
+	return s.String()
 }
