@@ -137,10 +137,13 @@ func (x *exchange) retries() {
 
 // sees notes that bytes of the answer's body have been passed on.
 func (o *observed) sees() {
-	o.LastChunk = time.Now()
+	now := time.Now()
 	if o.FirstChunk.IsZero() {
-		o.FirstChunk = o.LastChunk
+		o.FirstChunk = now
+	} else {
+		o.Chunks.Add(now.Sub(o.LastChunk))
 	}
+	o.LastChunk = now
 }
 
 // refuses notes an answer of ours.

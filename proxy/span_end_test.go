@@ -125,3 +125,17 @@ func TestRetriesAreNoted(t *testing.T) {
 		t.Errorf("%d retries are noted, want %d", n, maxAttempts-1)
 	}
 }
+
+// TestChunksAreNoted: of a stream that comes bit by bit the times between are noted.
+func TestChunksAreNoted(t *testing.T) {
+	tb := newTraced(t, telemetry.Config{GenAIMetrics: telemetry.On}, nil)
+	stream := strings.Replace(anthropicTurn, `{"model"`, `{"stream":true,"model"`, 1)
+	tb.post("/v1/messages", stream, "x-session-id", "s", "x-provider-fault", "gap=10ms")
+	tb.spans()
+	for _, m := range tb.to.Metrics() {
+		if m.Name == "gen_ai.client.operation.time_per_output_chunk" && m.Points[0].Count > 0 && m.Points[0].Sum > 0 {
+			return
+		}
+	}
+	t.Errorf("no time between chunks came in %+v", tb.to.Metrics())
+}

@@ -31,7 +31,8 @@ type Exchange struct {
 	FirstByte  time.Time   // of the answer's head
 	FirstChunk time.Time   // of the answer's body
 	LastChunk  time.Time
-	Terminal   bool // the last chunk of a stream held its own end
+	Chunks     Chunks // times between the first and the last
+	Terminal   bool   // the last chunk of a stream held its own end
 	Upstream   string
 	Secure     bool // the provider is spoken to over TLS
 	Answered   int  // the provider's status, 0 if none came

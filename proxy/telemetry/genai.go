@@ -11,6 +11,7 @@ import (
 // instruments are the metrics of the GenAI conventions, of one vocabulary.
 type instruments struct {
 	duration, firstChunk  metric.Float64Histogram
+	chunk                 metric.Float64Histogram
 	tokens                metric.Int64Histogram // 1.41: of both directions
 	inputSize, outputSize metric.Int64Histogram // new: of each
 	sums                  []tokenSum            // new
@@ -28,21 +29,23 @@ var (
 	// durationBuckets are the conventions', and three more: agents' calls last
 	// longer than 82 s.
 	durationBuckets = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68, 655.36}
-	chunkBuckets    = []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10}
+	firstBuckets    = []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10}
 	tokenBuckets    = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
 )
 
 func newInstruments(m metric.Meter, v vocabulary) (*instruments, error) {
 	i := new(instruments)
-	var errs [4]error
-	duration, first := metricDuration, metricFirstChunk
+	var errs [5]error
+	duration, first, chunk := metricDuration, metricFirstChunk, metricChunk
 	if v.latest {
-		duration, first = newMetricDuration, newMetricFirstChunk
+		duration, first, chunk = newMetricDuration, newMetricFirstChunk, newMetricChunk
 	}
 	i.duration, errs[0] = m.Float64Histogram(duration, metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(durationBuckets...),
 		metric.WithDescription("How long model calls took, from the request to the end of the answer."))
-	i.firstChunk, errs[1] = m.Float64Histogram(first, metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(chunkBuckets...),
+	i.firstChunk, errs[1] = m.Float64Histogram(first, metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(firstBuckets...),
 		metric.WithDescription("How long streams took to their first chunk."))
+	i.chunk, errs[4] = m.Float64Histogram(chunk, metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(durationBuckets[:chunkBounds]...),
+		metric.WithDescription("How long streams took from one chunk to the next."))
 	if v.latest {
 		errs[2] = i.addSums(m)
 	} else {
@@ -90,6 +93,9 @@ func (p *Pipeline) measure(e *Exchange) {
 	i.duration.Record(ctx, e.End.Sub(e.Sent).Seconds(), i.labels(failed))
 	if e.Call.Stream && !e.FirstChunk.IsZero() {
 		i.firstChunk.Record(ctx, e.FirstChunk.Sub(e.Sent).Seconds(), i.labels(plain))
+		for took := range e.Chunks.all() {
+			i.chunk.Record(ctx, took.Seconds(), i.labels(plain))
+		}
 	}
 	if i.tokens != nil {
 		i.sizes(ctx, e, plain)

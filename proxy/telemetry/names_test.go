@@ -51,6 +51,7 @@ func TestNamesOfConventions(t *testing.T) {
 		tokenOutput:          semconv.GenAITokenTypeOutput.Value.AsString(),
 		metricDuration:       genaiconv.ClientOperationDuration{}.Name(),
 		metricFirstChunk:     genaiconv.ClientOperationTimeToFirstChunk{}.Name(),
+		metricChunk:          genaiconv.ClientOperationTimePerOutputChunk{}.Name(),
 		metricTokenUsage:     genaiconv.ClientTokenUsage{}.Name(),
 		schemaGenAI:          semconv.SchemaURL,
 	} {

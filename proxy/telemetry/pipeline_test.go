@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,35 @@ func TestBrokenTextIsExported(t *testing.T) {
 	}
 	if spans := to.Spans(); len(spans) != 2 || len(spans[1].Name) > 600 {
 		t.Errorf("%d spans came, want 2 with short names", len(spans))
+	}
+}
+
+// TestTimesBetweenChunks: a stream's are recorded, each once, by the names in force;
+// an answer that is no stream has none.
+func TestTimesBetweenChunks(t *testing.T) {
+	for words, name := range map[string]string{
+		"":                           "gen_ai.client.operation.time_per_output_chunk",
+		"gen_ai_latest_experimental": "gen_ai.client.inference.time_per_output_chunk",
+	} {
+		to := otlptest.New(t)
+		t.Setenv("OTEL_SEMCONV_STABILITY_OPT_IN", words)
+		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", to.URL())
+		p, _ := open(t, telemetry.Config{Traces: telemetry.None, GenAIMetrics: telemetry.On}, new(bytes.Buffer))
+		for _, stream := range []bool{true, false} {
+			e := exchange()
+			e.Call.Stream = stream
+			e.Chunks.Add(30 * time.Millisecond)
+			e.Chunks.Add(time.Second)
+			p.Observe(e)
+		}
+		_ = p.Shutdown(context.Background())
+		i := slices.IndexFunc(to.Metrics(), func(m otlptest.Metric) bool { return m.Name == name })
+		if i < 0 {
+			t.Fatalf("%q: no metric %s", words, name)
+		}
+		if m := to.Metrics()[i]; len(m.Points) != 1 || m.Points[0].Count != 2 || m.Points[0].Sum != 1.03 {
+			t.Errorf("%q: %s has %+v, want 2 times of 1.03 s together", words, name, m.Points)
+		}
 	}
 }
 
