@@ -25,13 +25,15 @@ HAVE_CC = command -v $${CC:-gcc} >/dev/null
 HAVE_REDIS = { command -v "$${PREFACE_REDIS:-redis-server}" || command -v valkey-server; } >/dev/null
 
 # The race detector needs a C compiler, the log's tests real Redis servers; two
-# tests of failing disks use strace.
+# tests of failing disks use strace. Without promtool the alert rules are not
+# checked by it; no other test needs it.
 tools: ## install what the tests need, as root
 	@missing=; \
 	$(HAVE_CC) || missing='gcc libc6-dev'; \
 	command -v strace >/dev/null || missing="$$missing strace"; \
 	$(HAVE_REDIS) || missing="$$missing redis-server"; \
 	[ -z "$$missing" ] || .ci/install $$missing || echo cannot install $$missing
+	@command -v promtool >/dev/null || .ci/install prometheus || echo 'cannot install prometheus: its promtool checks the alert rules'
 	@$(HAVE_CC) || { echo 'cannot run the tests: install a C compiler, which the race detector needs, or run as root'; exit 1; }
 	@$(HAVE_REDIS) || { echo 'cannot run the tests: install redis-server (7.0 or later), which the tests of the log need, or run as root'; exit 1; }
 

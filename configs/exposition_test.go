@@ -70,6 +70,8 @@ admin: 127.0.0.1:0
 log: {path: `+t.TempDir()+`/preface.db}
 contributors: [{kind: text, text: Never touch the billing tables.}]
 burst: {hold: 1m}
+usage: {verdict: ask, verdict_hosts: ["`+strings.TrimPrefix(p.URL, "http://")+`"]}
+telemetry: {traces: otlp, metrics: none, endpoint: "`+p.URL+`"}
 routes:
   - {name: anthropic, path: /, dialect: anthropic, upstream: "`+p.URL+`"}
   - {name: strict, path: /strict, dialect: anthropic, upstream: "`+p.URL+`", policy: enforced}
@@ -100,7 +102,7 @@ routes:
 	return readExposition(t, await(t, operators,
 		regexp.MustCompile(`(?m)^preface_alarms_total`), regexp.MustCompile(`(?m)^preface_unpriced_total`),
 		regexp.MustCompile(`(?m)^preface_cache_shortfalls_total`), regexp.MustCompile(`(?m)^preface_cost_usd_total`),
-		regexp.MustCompile(`(?m)^preface_held_seconds_count`)))
+		regexp.MustCompile(`(?m)^preface_held_seconds_count`), regexp.MustCompile(`(?m)^preface_verdicts_total`)))
 }
 
 // turn is the n-th request of a conversation.
@@ -136,7 +138,7 @@ func newFickle(t *testing.T) *fickle {
 			<-p.slow
 		}
 		w.Header().Set("content-type", "application/json")
-		fmt.Fprintf(w, `{"id":"msg_%d","type":"message","role":"assistant","model":"%s","content":[{"type":"text","text":"Done."}],"stop_reason":"end_turn",
+		fmt.Fprintf(w, `{"id":"msg_%d","type":"message","diagnostics":{"cache_miss_reason":{"type":"tools_changed"}},"role":"assistant","model":"%s","content":[{"type":"text","text":"Done."}],"stop_reason":"end_turn",
 			"usage":{"input_tokens":10,"cache_creation_input_tokens":12000,"cache_read_input_tokens":0,"output_tokens":3,
 			"cache_creation":{"ephemeral_5m_input_tokens":12000,"ephemeral_1h_input_tokens":0}}}`, n.Add(1), model[1])
 	}))
