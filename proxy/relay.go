@@ -139,7 +139,7 @@ func (r *relay) take(raw []byte) ([]byte, error) {
 		r.left -= int64(len(raw))
 		r.ended = r.left == 0
 	case framedEmpty:
-		r.ended = true
+		r.ended, r.close = true, r.close || len(raw) > 0
 		return nil, nil
 	}
 	return raw, nil
@@ -229,7 +229,7 @@ func (r *relay) Read([]byte) (int, error) { panic("BUG: relay read instead of wr
 func (r *relay) Close() error {
 	x := r.x
 	if r.framing == framedEmpty {
-		r.ended = true
+		r.ended, r.close = true, r.close || x.link.overfull()
 	}
 	failpoint.Hit(failpoint.BeforeRecord)
 	r.conclude()

@@ -113,7 +113,8 @@ type link struct {
 }
 
 // acquire takes a connection out of the pool, or opens one. A pooled one that
-// the provider has closed meanwhile is thrown away: nothing was sent on it.
+// the provider has closed meanwhile is thrown away: nothing was sent on it. So is
+// one on which more came than the answer before.
 func (u *upstream) acquire() (*link, error) {
 	for {
 		failpoint.Hit(failpoint.BeforeDial)
@@ -134,7 +135,7 @@ func (u *upstream) acquire() (*link, error) {
 			}
 			wc.Owner = l
 		}
-		if used && wc.Gone() {
+		if used && (wc.Gone() || l.unasked()) {
 			l.give(false)
 			continue
 		}
@@ -143,12 +144,36 @@ func (u *upstream) acquire() (*link, error) {
 	}
 }
 
+// unasked reports whether bytes have come on a connection that nobody waits on:
+// the next request, maybe another tenant's, would take them for its answer (I6).
+func (l *link) unasked() bool {
+	if l.wire.Unread() {
+		return true
+	}
+	if l.conn == net.Conn(l.wire) {
+		return false
+	}
+	// TLS may have read more than it has handed out; of the connection itself it
+	// reads nothing now.
+	if l.wire.SetReadIdle(0) != nil || l.wire.SetReadDeadline(longAgo) != nil {
+		return true
+	}
+	n, err := l.conn.Read(make([]byte, 1))
+	return n > 0 || !isTimeout(err) || l.wire.SetReadDeadline(time.Time{}) != nil
+}
+
+var longAgo = time.Unix(1, 0)
+
 // buffered is what was read beyond the answer's head. It is valid until unread,
 // and may be changed.
 func (l *link) buffered() []byte {
 	b, _ := l.br.Peek(l.br.Buffered()) // what is buffered is there
 	return b
 }
+
+// overfull reports whether more was read than the head of an answer that has no
+// body. It is not if the body was asked for all the same: then unread was called.
+func (l *link) overfull() bool { return l != nil && l.br != nil && l.br.Buffered() > 0 }
 
 // unread lets go of the reader: from here on the body is read straight from the
 // connection.

@@ -148,3 +148,34 @@ func TestWriteBuffers(t *testing.T) {
 		t.Errorf("peer read %q, %v; want %q", got, err, "abcde")
 	}
 }
+
+// TestUnread: what has come and was not read, also where reads would time out.
+func TestUnread(t *testing.T) {
+	c, peer := pair(t, watcher(t), 0)
+	f := func(when string, want bool) {
+		if got := c.Unread(); got != want {
+			t.Errorf("%s: Unread() = %v, want %v", when, got, want)
+		}
+	}
+	f("at first", false)
+	b := []byte("xy")
+	if _, err := peer.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(b[:1]); err != nil { // of two bytes that came together
+		t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	f("after one of two bytes", true)
+	if err := c.SetReadDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(b[:1]); err != nil {
+		t.Fatal(err)
+	}
+	f("after both", false)
+	c.Close()
+	f("after Close", false)
+}

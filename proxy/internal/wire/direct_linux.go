@@ -30,6 +30,9 @@ type direct struct {
 
 	n     int
 	errno syscall.Errno
+
+	peek   func(fd uintptr) // one byte, made once
+	unread bool             // what it found
 }
 
 const (
@@ -39,6 +42,24 @@ const (
 
 func (c *Conn) initDirect() {
 	c.reader.try, c.writer.try = c.reader.once, c.writer.once
+	c.reader.peek = c.reader.look
+}
+
+// Unread reports whether the peer has sent bytes that nobody has read yet. It
+// belongs to the goroutine that reads, and waits for nothing.
+func (c *Conn) Unread() bool {
+	if c.raw == nil {
+		return false
+	}
+	d := &c.reader
+	d.unread = false
+	return c.raw.Control(d.peek) == nil && d.unread // a closed one has none
+}
+
+func (d *direct) look(fd uintptr) {
+	var b [1]byte
+	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b)), uintptr(len(b)), syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
+	d.unread = errno == 0 && n > 0
 }
 
 // once makes the call, and reports whether it did anything: if not, the
