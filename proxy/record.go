@@ -75,6 +75,7 @@ func (x *exchange) advance(header *logsink.Header) (number int64, id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.number++
+	t.began = t.began || x.class() == classTurn && !x.facts.Side
 	if n := len(x.facts.History); n > 0 && x.endpoint != dialect.Count {
 		t.last = x.facts.History[n-1]
 	}

@@ -43,6 +43,7 @@ type thread struct {
 	bare    string           // why the thread goes bare, "" if it does not
 	decided bool
 
+	began    bool     // a turn was sent that could ask for a verdict
 	asking   asking   // whether its requests ask for verdicts
 	answered answered // the last answer, if they do
 }
@@ -102,7 +103,7 @@ func (ts *threads) get(ctx context.Context, log logsink.Log, k threadKey, born b
 // resume continues a thread of an earlier process, or one that was forgotten.
 func (t *thread) resume(req *logsink.Request, header *logsink.Header) {
 	t.number, t.decided = req.Number, true
-	t.resumeAsking(req.Splices)
+	t.resumeAsking(req)
 	if req.Decision == logsink.Bare && req.Why == whySide {
 		t.bare = req.Why
 	}

@@ -116,12 +116,12 @@ func (h *head) extend(name, element []byte) {
 
 // asksAbout returns the answer that a request of the thread may ask about, which
 // is none for its first, and whether it may ask at all. constant says that all
-// requests of the thread must ask or none, so that one which began without does
-// not begin to.
+// turns of the thread must ask or none, so that one which began without does not
+// begin to. Side requests and counts never ask, and often come first.
 func (t *thread) asksAbout(now answered, constant bool) (answered, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.asking == undecided && (t.number == 0 || !constant) {
+	if t.asking == undecided && (!t.began || !constant) {
 		t.asking = asks
 	}
 	a := t.answered
@@ -158,9 +158,13 @@ func (t *thread) askNoMore() {
 	t.asking = asksNot
 }
 
-// resumeAsking: a thread of an earlier process goes on asking if it did.
-func (t *thread) resumeAsking(splices []logsink.Splice) {
-	if slices.ContainsFunc(splices, func(s logsink.Splice) bool { return s.Kind == dialect.KindVerdict }) {
+// resumeAsking: a thread of an earlier process goes on asking if its last request
+// did. One that could not have asked says nothing, and the configuration was most
+// likely the same.
+func (t *thread) resumeAsking(last *logsink.Request) {
+	t.began = true
+	if t.asking == undecided && (last.Class != classTurn ||
+		slices.ContainsFunc(last.Splices, func(s logsink.Splice) bool { return s.Kind == dialect.KindVerdict })) {
 		t.asking = asks
 	}
 }

@@ -192,6 +192,30 @@ func TestVerdictOverRestart(t *testing.T) {
 	b.verify()
 }
 
+// TestVerdictOfThreadThatOthersOpen: a request for a title or a count that comes
+// first, or last before a restart, changes nothing about whether the turns ask.
+func TestVerdictOfThreadThatOthersOpen(t *testing.T) {
+	talk := talks()["anthropic"]
+	for name, other := range map[string]struct{ path, body string }{
+		"side":  {talk.path, strings.Replace(talk.body(1, false), `"max_tokens":500`, `"max_tokens":40`, 1)},
+		"count": {talk.path + "/count_tokens", talk.body(1, false)},
+	} {
+		b := newBench(t, asksVerdicts)
+		for turn := 1; turn < 4; turn++ {
+			b.post(other.path, other.body, "x-session-id", "s")
+			if turn == 3 {
+				b.stop()
+				b.start(asksVerdicts)
+			}
+			b.post(talk.path, talk.body(turn, false), "x-session-id", "s")
+			if body := string(b.last().Body); !strings.HasPrefix(body, `{"diagnostics":`) {
+				t.Errorf("%s: turn %d begins %.40s, want a question", name, turn, body)
+			}
+		}
+		b.verify()
+	}
+}
+
 // An answer of another host or account, or one that is too old, is not asked
 // about; and a late answer does not take the place of a newer one.
 func TestVerdictAsksAboutItsOwn(t *testing.T) {
