@@ -114,6 +114,30 @@ func TestI7_CancelWhileComposing(t *testing.T) {
 	}
 }
 
+// A silentLog finds nothing, for as long as anybody waits.
+type silentLog struct{ logsink.Log }
+
+func (silentLog) Find(ctx context.Context, _ string, _ []string) (logsink.Key, string, error) {
+	<-ctx.Done()
+	return logsink.Key{}, "", fmt.Errorf("%w: %w", logsink.ErrUnavailable, ctx.Err())
+}
+
+// TestI7_CancelWhileTheLogIsAsked: a client that leaves while the log looks for
+// its session is no trouble of the log's.
+func TestI7_CancelWhileTheLogIsAsked(t *testing.T) {
+	b := newBench(t, func(_ *bench, _ *Setup, d *Deps, _ *prefixstore.Options) { d.Log = silentLog{d.Log} })
+	c := b.raw(rawPost("/v1/messages", talks()["anthropic"].body(3, false)))
+	eventually(t, "the request is under way", func() bool { return b.srv.inFlight.Load() == 1 })
+	c.Close()
+	eventually(t, "the request is over", func() bool { return b.srv.inFlight.Load() == 0 })
+	if m := b.metrics(); strings.Contains(m, "log_down") || strings.Contains(b.out.String(), "unavailable") {
+		t.Errorf("a client that left counts as a log that is down: %s", b.out.String())
+	}
+	if m := b.metrics(); !strings.Contains(m, `preface_requests_total{end="client_gone",route="anthropic"} 1`) {
+		t.Error("a client that left is not counted")
+	}
+}
+
 // newService is an HTTP server for contributors.
 func newService(t *testing.T, h http.HandlerFunc) string {
 	t.Helper()

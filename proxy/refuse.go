@@ -141,6 +141,9 @@ func (x *exchange) uncomposed(err *prefixstore.ComposeError) error {
 // so. One with history, or of a subagent, is refused whatever the policy: its
 // session has begun, with a prefix maybe that this process does not know.
 func (x *exchange) unlogged(err error) error {
+	if x.left.Load() {
+		return errClientLeft // what was asked of the log was given up with it
+	}
 	x.s.log.Warn("header log unavailable", "route", x.route.Name, "session", x.ident.Session, "policy", x.route.Policy, "error", err)
 	if x.route.Policy == BestEffort && !x.facts.Answered && !x.ident.Subagent() && x.ident.Resume == "" {
 		if e, ok := x.s.store.Remember(x.want(), x.route.recipe, "log_down"); ok {
