@@ -17,8 +17,8 @@ import (
 // testPrices are of the models that the tests ask for.
 func testPrices(t testing.TB) *usage.Prices {
 	p, err := usage.NewPrices([]usage.Entry{
-		{Models: []string{"claude-opus-5-5"}, Source: "a test", Input: "4", Output: "20", Read: "0.20", Write5m: "5", Write1h: "8"},
-		{Models: []string{"gpt-6-sol"}, Source: "a test", Input: "2", Output: "10", Read: "0.20", Write30m: "2.50"},
+		{Models: []string{"claude-opus-5-5"}, Source: "a test", Date: "2026-10-08", Input: "4", Output: "20", Read: "0.20", Write5m: "5", Write1h: "8"},
+		{Models: []string{"gpt-6-sol"}, Source: "a test", Date: "2026-10-08", Input: "2", Output: "10", Read: "0.20", Write30m: "2.50"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 func reckon(t *testing.T, name, model, answer string) (usage.Usage, usage.Bill) {
 	t.Helper()
 	p, err := usage.NewPrices([]usage.Entry{
-		{Models: []string{"claude-sonnet-4-5"}, Source: "a test", Input: "3", Output: "15", Read: "0.30", Write5m: "3.75", Write1h: "6"},
-		{Models: []string{"claude-opus-4-5"}, Source: "a test", Input: "5", Output: "25", Read: "0.50", Write5m: "6.25", Write1h: "10"},
+		{Models: []string{"claude-sonnet-4-5"}, Source: "a test", Date: "2026-10-08", Input: "3", Output: "15", Read: "0.30", Write5m: "3.75", Write1h: "6"},
+		{Models: []string{"claude-opus-4-5"}, Source: "a test", Date: "2026-10-08", Input: "5", Output: "25", Read: "0.50", Write5m: "6.25", Write1h: "10"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -92,8 +92,8 @@ func of(spans []otlptest.Span, kind string) []otlptest.Span {
 // dated are prices with a date.
 func dated(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
 	p, err := usage.NewPrices([]usage.Entry{
-		{Models: []string{"claude-opus-5-5"}, From: "2026-01-01", Source: "a test", Input: "4", Output: "20", Read: "0.20", Write5m: "5", Write1h: "8"},
-		{Models: []string{"gpt-6-sol"}, From: "2026-02-01", Source: "a test", Input: "2", Output: "10", Read: "0.20", Write30m: "2.50"},
+		{Models: []string{"claude-opus-5-5"}, From: "2026-01-01", Source: "a test", Date: "2026-10-08", Input: "4", Output: "20", Read: "0.20", Write5m: "5", Write1h: "8"},
+		{Models: []string{"gpt-6-sol"}, From: "2026-02-01", Source: "a test", Date: "2026-10-08", Input: "2", Output: "10", Read: "0.20", Write30m: "2.50"},
 	})
 	if err != nil {
 		panic(err)

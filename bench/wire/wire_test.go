@@ -45,9 +45,9 @@ func run(t *testing.T, path string, o Options) (*Result, error) {
 func prices(t *testing.T) *usage.Prices {
 	t.Helper()
 	p, err := usage.NewPrices([]usage.Entry{
-		{Models: []string{"claude-opus-5"}, Source: "test", Input: "5", Output: "25", Read: "0.50", Write5m: "6.25", Write1h: "10"},
-		{Models: []string{"gpt-6-sol"}, Source: "test", Input: "2", Output: "10", Read: "0.20", Write30m: "2.5"},
-		{Models: []string{"gpt-5.4"}, Source: "test", Input: "2.5", Output: "15", Read: "0.25"},
+		{Models: []string{"claude-opus-5"}, Source: "test", Date: "2026-10-08", Input: "5", Output: "25", Read: "0.50", Write5m: "6.25", Write1h: "10"},
+		{Models: []string{"gpt-6-sol"}, Source: "test", Date: "2026-10-08", Input: "2", Output: "10", Read: "0.20", Write30m: "2.5"},
+		{Models: []string{"gpt-5.4"}, Source: "test", Date: "2026-10-08", Input: "2.5", Output: "15", Read: "0.25"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -235,7 +235,7 @@ func TestI11_UnpricedIsNotZero(t *testing.T) {
 func TestPricedNow(t *testing.T) {
 	s := newSample(t)
 	fill(s)
-	prices, err := usage.NewPrices([]usage.Entry{{Models: []string{"claude-opus-5-5"}, Source: "test", Input: "5", Output: "25", Read: "0.5", Write5m: "6.25"}})
+	prices, err := usage.NewPrices([]usage.Entry{{Models: []string{"claude-opus-5-5"}, Source: "test", Date: "2026-10-08", Input: "5", Output: "25", Read: "0.5", Write5m: "6.25"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestPricedNow(t *testing.T) {
 func TestI11_PartsThatAreNotKnown(t *testing.T) {
 	s := newSample(t)
 	s.freeze(key("s-1"), 1, "one", sampleEnd.Add(-time.Hour))
-	prices, err := usage.NewPrices([]usage.Entry{{Models: []string{"m"}, Source: "test", Input: "5", Output: "25"}})
+	prices, err := usage.NewPrices([]usage.Entry{{Models: []string{"m"}, Source: "test", Date: "2026-10-08", Input: "5", Output: "25"}})
 	if err != nil {
 		t.Fatal(err)
 	}

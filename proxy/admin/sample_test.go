@@ -171,7 +171,7 @@ func price(resp *logsink.Response) {
 	in := tokens(u.Fresh) + written(u) + *u.CacheRead
 	resp.Cost = &logsink.Cost{
 		Paid:     tokens(u.Fresh)*fresh + written(u)*fresh*5/4 + *u.CacheRead*fresh/20 + tokens(u.Output)*5*fresh,
-		Uncached: in*fresh + tokens(u.Output)*5*fresh, Estimated: true, Price: "claude-sonnet-5-5 from 2026-10-07",
+		Uncached: in*fresh + tokens(u.Output)*5*fresh, Estimated: true, Price: "claude-sonnet-5-5 of 2026-11, from 2026-10-07",
 	}
 	resp.Cost.Prefix = resp.Cost.Paid / 17
 }

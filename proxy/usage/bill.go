@@ -18,19 +18,15 @@ type Bill struct {
 	Unpriced string
 }
 
-// Label names the rate in a record: the model, and the first day of the price.
-func (r Rate) Label() string {
-	if r.from.IsZero() {
-		return r.model
-	}
-	return r.model + " from " + day(r.from)
-}
+// Label names the rate in a record: the model, the date of its price, and the
+// first day on which that holds.
+func (r Rate) Label() string { return r.label }
 
 // Model is the name that the table has for the model.
 func (r Rate) Model() string { return r.model }
 
-// Source says where the price is from.
-func (r Rate) Source() string { return r.source }
+// Source says where the price is from, and of which day or month.
+func (r Rate) Source() string { return r.source + ", " + r.date }
 
 // Until is the first moment at which the price does not hold any more, and
 // whether there is one.

@@ -16,9 +16,10 @@ type Entry struct {
 	// Models are names as providers write them, without a date, e.g.
 	// "claude-opus-5-5". Dated names of the same model match too.
 	Models []string `yaml:"models"`
-	From   string   `yaml:"from"`  // first day, 2006-01-02, UTC; empty: always
-	Until  string   `yaml:"until"` // last day; empty: until further notice
-	Source string   `yaml:"source"`
+	From   string   `yaml:"from"`   // first day, 2006-01-02, UTC; empty: always
+	Until  string   `yaml:"until"`  // last day; empty: until further notice
+	Source string   `yaml:"source"` // where the price is from
+	Date   string   `yaml:"date"`   // of the source: a day or a month, 2006-01-02 or 2006-01
 
 	Input    string `yaml:"input"`
 	Output   string `yaml:"output"`
@@ -79,6 +80,7 @@ const (
 // A Rate is what a model costs at a time: an Entry made ready.
 type Rate struct {
 	model, source string
+	date, label   string    // of the source; names the rate
 	from, until   time.Time // until is the day after the last
 	price         [classCount]Money
 	sold          [classCount]bool
@@ -154,9 +156,12 @@ func (e *Entry) rates() ([]Rate, error) {
 		return nil, errors.New("models: want at least one name, and none that is empty")
 	}
 	if e.Source == "" {
-		return nil, fmt.Errorf("%s: source is missing: say where the price is from, and of which date", e.Models[0])
+		return nil, fmt.Errorf("%s: source is missing: say where the price is from", e.Models[0])
 	}
-	r := Rate{source: e.Source, until: forever}
+	if !isDayOrMonth(e.Date) {
+		return nil, fmt.Errorf("%s: date %q: want the day or month of the source, such as 2026-10-08 or 2026-10", e.Models[0], e.Date)
+	}
+	r := Rate{source: e.Source, date: e.Date, until: forever}
 	if err := cmp.Or(r.readDates(e), r.readPrices(e), r.readOver(e.Over), r.readPeaks(e.Peaks), r.readFactors(e)); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Models[0], err)
 	}
@@ -164,8 +169,18 @@ func (e *Entry) rates() ([]Rate, error) {
 	for i, m := range e.Models {
 		rates[i] = r
 		rates[i].model = strings.ToLower(m)
+		rates[i].label = rates[i].model + " of " + r.date
+		if !r.from.IsZero() {
+			rates[i].label += ", from " + day(r.from)
+		}
 	}
 	return rates, nil
+}
+
+func isDayOrMonth(s string) bool {
+	_, notDay := time.Parse(time.DateOnly, s)
+	_, notMonth := time.Parse("2006-01", s)
+	return notDay == nil || notMonth == nil
 }
 
 func (r *Rate) readDates(e *Entry) (err error) {

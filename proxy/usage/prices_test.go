@@ -11,10 +11,10 @@ import (
 // table is a small price table; the built-in one is tested where it is loaded.
 func table(t rapid.TB) *Prices {
 	p, err := NewPrices([]Entry{
-		{Models: []string{"claude-a-1"}, Source: "a test", Input: "3", Output: "15", Read: "0.30", Write5m: "3.75", Write1h: "6", Tiers: map[string]string{"batch": "0.5"}, Regions: map[string]string{"us": "1.1"}},
-		{Models: []string{"gpt-b"}, Source: "a test", From: "2026-10-01", Until: "2026-11-30", Input: "2", Output: "10", Read: "0.10", Write30m: "2.50", Write12h: "5", Over: Over{272_000, "2", "1.5"}},
-		{Models: []string{"gpt-b"}, Source: "a test", From: "2026-12-01", Input: "4", Output: "20", Read: "0.20", Write30m: "5"},
-		{Models: []string{"night"}, Source: "a test", Input: "0.15", Output: "0.60", Read: "0.003", Peaks: []Peak{{1, 4, true, "2"}}},
+		{Models: []string{"claude-a-1"}, Source: "a test", Date: "2026-10-08", Input: "3", Output: "15", Read: "0.30", Write5m: "3.75", Write1h: "6", Tiers: map[string]string{"batch": "0.5"}, Regions: map[string]string{"us": "1.1"}},
+		{Models: []string{"gpt-b"}, Source: "a test", Date: "2026-10-08", From: "2026-10-01", Until: "2026-11-30", Input: "2", Output: "10", Read: "0.10", Write30m: "2.50", Write12h: "5", Over: Over{272_000, "2", "1.5"}},
+		{Models: []string{"gpt-b"}, Source: "a test", Date: "2026-10-08", From: "2026-12-01", Input: "4", Output: "20", Read: "0.20", Write30m: "5"},
+		{Models: []string{"night"}, Source: "a test", Date: "2026-10-08", Input: "0.15", Output: "0.60", Read: "0.003", Peaks: []Peak{{1, 4, true, "2"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -70,11 +70,11 @@ func TestFindByNameAndDay(t *testing.T) {
 		at    time.Time
 		want  string
 	}{
-		{"claude-a-1", noon, "claude-a-1"}, {"claude-a-1-20251001", noon, "claude-a-1"}, {"claude-a-1@20251001", noon, "claude-a-1"},
-		{"claude-a-1-latest", noon, "claude-a-1"}, {"anthropic/claude-a-1", noon, "claude-a-1"}, {"CLAUDE-A-1", noon, "claude-a-1"},
+		{"claude-a-1", noon, "claude-a-1 of 2026-10-08"}, {"claude-a-1-20251001", noon, "claude-a-1 of 2026-10-08"}, {"claude-a-1@20251001", noon, "claude-a-1 of 2026-10-08"},
+		{"claude-a-1-latest", noon, "claude-a-1 of 2026-10-08"}, {"anthropic/claude-a-1", noon, "claude-a-1 of 2026-10-08"}, {"CLAUDE-A-1", noon, "claude-a-1 of 2026-10-08"},
 		{"claude-a-12", noon, ""}, {"claude-a", noon, ""}, {"claude-a-1-mini", noon, ""}, {"claude-a-1-20251399", noon, ""}, {"", noon, ""},
-		{"gpt-b", end.Add(-time.Nanosecond), "gpt-b from 2026-10-01"}, {"gpt-b", end, "gpt-b from 2026-12-01"},
-		{"gpt-b-2026-11-01", end, "gpt-b from 2026-12-01"}, {"gpt-b", time.Date(2026, 9, 30, 23, 59, 59, 0, time.UTC), ""},
+		{"gpt-b", end.Add(-time.Nanosecond), "gpt-b of 2026-10-08, from 2026-10-01"}, {"gpt-b", end, "gpt-b of 2026-10-08, from 2026-12-01"},
+		{"gpt-b-2026-11-01", end, "gpt-b of 2026-10-08, from 2026-12-01"}, {"gpt-b", time.Date(2026, 9, 30, 23, 59, 59, 0, time.UTC), ""},
 	} {
 		r, ok := p.Find(Query{Model: c.model, At: c.at})
 		if got := r.Label(); ok != (c.want != "") || ok && got != c.want {
@@ -197,10 +197,10 @@ func TestLost(t *testing.T) {
 }
 
 func TestWrongEntries(t *testing.T) {
-	good := Entry{Models: []string{"m"}, Source: "s", Input: "1", Output: "2"}
+	good := Entry{Models: []string{"m"}, Source: "s", Date: "2026-10-08", Input: "1", Output: "2"}
 	for name, spoil := range map[string]func(*Entry){
 		"no model": func(e *Entry) { e.Models = nil }, "empty model": func(e *Entry) { e.Models = []string{""} },
-		"no source": func(e *Entry) { e.Source = "" }, "no input": func(e *Entry) { e.Input = "" }, "no output": func(e *Entry) { e.Output = "" },
+		"no source": func(e *Entry) { e.Source = "" }, "no date": func(e *Entry) { e.Date = "" }, "bad date": func(e *Entry) { e.Date = "2026-13" }, "no input": func(e *Entry) { e.Input = "" }, "no output": func(e *Entry) { e.Output = "" },
 		"negative": func(e *Entry) { e.Read = "-1" }, "no number": func(e *Entry) { e.Read = "cheap" }, "too fine": func(e *Entry) { e.Read = "0.0000001" },
 		"huge": func(e *Entry) { e.Input = "12345678901" }, "bad day": func(e *Entry) { e.From = "2026-13-01" },
 		"backwards":   func(e *Entry) { e.From, e.Until = "2026-10-08", "2026-10-07" },
@@ -211,9 +211,12 @@ func TestWrongEntries(t *testing.T) {
 	} {
 		e := good
 		spoil(&e)
-		if _, err := NewPrices([]Entry{good, e}); err == nil {
+		if _, err := NewPrices([]Entry{e}); err == nil {
 			t.Errorf("%s: NewPrices takes %+v, want an error", name, e)
 		}
+	}
+	if _, err := NewPrices([]Entry{good}); err != nil {
+		t.Errorf("NewPrices of a good entry = %v", err)
 	}
 	later := good
 	later.From, good.Until = "2026-01-01", "2026-01-01"
