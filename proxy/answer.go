@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -17,10 +19,10 @@ func (x *exchange) answerWith() {
 	h.ResetConnectionClose()
 	coding := string(h.ContentEncoding())
 	r.stream = strings.HasPrefix(string(h.ContentType()), "text/event-stream")
+	r.frame(h, x.ctx.IsHead()) // while the head is whole
 	x.cleanHead(h)
 	h.SetProtocol(http11) // each hop has its own, and our framing is that of 1.1
 	x.label(h)
-	r.frame(h, x.ctx.IsHead())
 	x.tap(coding)
 	size := -1
 	if r.framing == framedByLength {
@@ -69,11 +71,11 @@ func (x *exchange) tap(coding string) {
 
 // cleanHead takes out of an answer what belongs to the provider's connection.
 func (x *exchange) cleanHead(h *fasthttp.ResponseHeader) {
-	var drop [][]byte
+	var drop, nominated [][]byte
 	for name, value := range h.All() {
 		switch {
 		case is(name, "connection"):
-			drop = append(append(drop, name), listed(value)...)
+			drop, nominated = append(drop, name), append(nominated, listed(value)...)
 		case is(name, "keep-alive"), is(name, "proxy-authenticate"), is(name, "proxy-connection"),
 			is(name, "te"), is(name, "trailer"), is(name, "upgrade"):
 			drop = append(drop, name)
@@ -83,9 +85,23 @@ func (x *exchange) cleanHead(h *fasthttp.ResponseHeader) {
 			x.relay.workspace = string(value)
 		}
 	}
-	for _, name := range drop {
+	for _, name := range append(drop, spelled(h, nominated)...) {
 		h.DelBytes(name)
 	}
+}
+
+// spelled are the names in a head that a Connection header lists, as they are
+// written there: fasthttp deletes no other.
+func spelled(h *fasthttp.ResponseHeader, nominated [][]byte) (names [][]byte) {
+	if len(nominated) == 0 {
+		return nil
+	}
+	for name := range h.All() {
+		if slices.ContainsFunc(nominated, func(n []byte) bool { return bytes.EqualFold(n, name) }) {
+			names = append(names, bytes.Clone(name))
+		}
+	}
+	return names
 }
 
 func listed(connection []byte) [][]byte {

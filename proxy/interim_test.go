@@ -57,3 +57,23 @@ func TestI8_AnswerOfHTTP10(t *testing.T) {
 		t.Errorf("answer %s %d %q, %v, want HTTP/1.1 200 %q", r.Proto, r.StatusCode, r.body, r.err, body)
 	}
 }
+
+// TestConnectionHeadersOfTheProvider end here, however they are spelled, and those
+// that its Connection header lists; all others go on.
+func TestConnectionHeadersOfTheProvider(t *testing.T) {
+	b := newBench(t, answering(t, "HTTP/1.1 200 OK\r\nX-Hop: 1\r\nX-Kept: 1\r\nConnection: x-hop, keep-alive, content-length\r\nKEEP-ALIVE: timeout=5\r\n"+
+		"Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Length: 2\r\n\r\n{}", true))
+	r := b.post("/v1/messages", anthropicTurn)
+	if string(r.body) != "{}" || r.err != nil {
+		t.Errorf("the body is %q, %v, want {}", r.body, r.err)
+	}
+	h := r.Header
+	for _, name := range []string{"X-Hop", "Keep-Alive", "Connection"} {
+		if h.Get(name) != "" {
+			t.Errorf("%s: %s of the provider's connection went on", name, h.Get(name))
+		}
+	}
+	if h.Get("X-Kept") != "1" || len(h.Values("Set-Cookie")) != 2 {
+		t.Errorf("other headers did not go on: %v", h)
+	}
+}
