@@ -36,6 +36,9 @@ func TestQuestion(t *testing.T) {
 	f("openai-responses", dialect.Turn, "resp_1", `{"model":"gpt-5.6-sol","input":"a"}`, `{"prompt_cache_options":{`+ask+`},"model":"gpt-5.6-sol","input":"a"}`)
 	f("openai-responses", dialect.Turn, "resp_1", `{"model":"gpt-6-sol","prompt_cache_options":{ },"input":"a"}`, `{"model":"gpt-6-sol","prompt_cache_options":{`+ask+` },"input":"a"}`)
 	f("openai-responses", dialect.Turn, "resp_1", `{"model":"gpt-6.2-sol","prompt_cache_options": { "ttl":"30m" },"input":"a"}`, `{"model":"gpt-6.2-sol","prompt_cache_options": {`+ask+`, "ttl":"30m" },"input":"a"}`)
+	for _, model := range []string{"gpt-5.10", "gpt-6.0", "gpt-10", "gpt-10.1-mini"} {
+		f("openai-responses", dialect.Turn, "resp_1", `{"model":"`+model+`","input":"a"}`, `{"prompt_cache_options":{`+ask+`},"model":"`+model+`","input":"a"}`)
+	}
 	f("openai-responses", dialect.Turn, "", `{"model":"gpt-5.6-sol","input":"a"}`, ``)
 	f("openai-responses", dialect.Turn, "resp_1", `{"model":"gpt-5.6-sol","prompt_cache_options":{"comparison_response_id":null},"input":"a"}`, ``)
 	f("openai-responses", dialect.Turn, "resp_1", `{"model":"gpt-5.6-sol","prompt_cache_options":null,"input":"a"}`, ``)

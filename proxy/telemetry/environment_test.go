@@ -56,6 +56,34 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestPrometheusIsThere: it is an exporter of metrics that is always on, and none of
+// traces.
+func TestPrometheusIsThere(t *testing.T) {
+	unset(t)
+	t.Setenv("OTEL_METRICS_EXPORTER", "prometheus")
+	t.Setenv("OTEL_TRACES_EXPORTER", "prometheus")
+	var cfg Config
+	if got := cfg.choose("metrics", Auto); got.exporter != None || got.ignored != "" {
+		t.Errorf("choose metrics = %+v, want none, and nothing ignored", got)
+	}
+	if got := cfg.choose("traces", Auto); got.exporter != None || got.ignored != "prometheus" {
+		t.Errorf("choose traces = %+v, want the value ignored", got)
+	}
+}
+
+// TestProtocols: another protocol than OTLP over HTTP is told, and no other.
+func TestProtocols(t *testing.T) {
+	for _, c := range []struct{ general, metrics, want string }{
+		{"", "", ""}, {"http/protobuf", "", ""}, {"grpc", "", "grpc"}, {"grpc", "http/json", ""}, {"", " grpc ", "grpc"},
+	} {
+		t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", c.general)
+		t.Setenv("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", c.metrics)
+		if got := unspoken("metrics"); got != c.want {
+			t.Errorf("with %q, and %q for metrics, unspoken = %q, want %q", c.general, c.metrics, got, c.want)
+		}
+	}
+}
+
 // TestConfigRefused: a mistake is told with its key, and an endpoint is not quoted.
 func TestConfigRefused(t *testing.T) {
 	for _, c := range []struct {

@@ -194,6 +194,16 @@ func TestLost(t *testing.T) {
 			t.Errorf("Lost(100000) of %+v = %s, want %s", c.u, got, c.want)
 		}
 	}
+	for _, missed := range []int64{0, -1, maxPriced + 1} {
+		if got := r.Lost(q, Usage{Fresh: Of(100_000), Output: Of(1)}, missed); got != 0 {
+			t.Errorf("Lost(%d) = %v, want 0", missed, got)
+		}
+	}
+	unread, _ := NewPrices([]Entry{{Models: []string{"m"}, Source: "s", Date: "2026-10", Input: "1", Output: "2"}})
+	r, _ = unread.Find(Query{Model: "m", At: noon})
+	if got := r.Lost(Query{Model: "m", At: noon}, Usage{Fresh: Of(100_000), Output: Of(1)}, 100_000); got != 0 {
+		t.Errorf("Lost(100000) of a model that has no reads = %v, want 0", got)
+	}
 }
 
 func TestWrongEntries(t *testing.T) {
@@ -215,8 +225,12 @@ func TestWrongEntries(t *testing.T) {
 			t.Errorf("%s: NewPrices takes %+v, want an error", name, e)
 		}
 	}
-	if _, err := NewPrices([]Entry{good}); err != nil {
-		t.Errorf("NewPrices of a good entry = %v", err)
+	whole := good
+	whole.Peaks = []Peak{{0, 24, false, "2"}}
+	for _, e := range []Entry{good, whole} {
+		if _, err := NewPrices([]Entry{e}); err != nil {
+			t.Errorf("NewPrices of %+v = %v, want no error", e, err)
+		}
 	}
 	later := good
 	later.From, good.Until = "2026-01-01", "2026-01-01"
