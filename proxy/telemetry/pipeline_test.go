@@ -120,6 +120,22 @@ func TestTimesBetweenChunks(t *testing.T) {
 	}
 }
 
+// TestFlagsTellWhoseParent: a collector can tell that the server span's parent is of
+// another program, and the client span's is not.
+func TestFlagsTellWhoseParent(t *testing.T) {
+	to := otlptest.New(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", to.URL())
+	p, _ := open(t, telemetry.Config{Metrics: telemetry.None}, new(bytes.Buffer))
+	e := exchange()
+	e.Trace = p.Join([]byte("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"), nil, false)
+	p.Observe(e)
+	_ = p.Shutdown(context.Background())
+	spans := to.Spans()
+	if server, client := spans[0].Flags, spans[1].Flags; server != 0x301 || client != 0x101 {
+		t.Errorf("the flags are %#x and %#x, want 0x301 (sampled, parent known, remote) and 0x101", server, client)
+	}
+}
+
 // TestRetriesAreEvents: tries that came to nothing are told by the client span.
 func TestRetriesAreEvents(t *testing.T) {
 	to := otlptest.New(t)
