@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"github.com/seed-9236c7ca/preface/internal/failpoint"
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
@@ -181,7 +183,7 @@ func (x *exchange) unanswered(err error) error {
 		return errClientLeft
 	}
 	host := x.route.upstream.base.Host
-	x.s.log.Warn("provider gave no answer", "route", x.route.Name, "host", host, "request", x.id, "error", x.headError(err))
+	x.s.log.Warn("provider gave no answer", "route", x.route.Name, "host", host, "request", x.id, "error", headError(err))
 	if isTimeout(err) {
 		x.conclude(logsink.EndStalled, "no head")
 		return &refusal{kind: dialect.ErrTimeout, reason: "upstream_timeout",
@@ -189,20 +191,23 @@ func (x *exchange) unanswered(err error) error {
 	}
 	x.conclude(logsink.EndNoAnswer, "")
 	return &refusal{kind: dialect.ErrUpstream, reason: "upstream_no_answer",
-		msg: fmt.Sprintf("%s closed the connection without an answer; the request may have been charged", host)}
+		msg: fmt.Sprintf("%s gave no answer that can be passed on: %s; the request may have been charged", host, headError(err))}
 }
 
-// headError keeps a provider's header block out of the log: fasthttp quotes it
-// in parse errors.
-func (x *exchange) headError(err error) string {
-	var ne net.Error
+// headError says why an answer's head cannot be read, without any of it: fasthttp
+// quotes it in parse errors.
+func headError(err error) string {
+	var op *net.OpError
+	var long *fasthttp.ErrSmallBuffer
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "connection closed"
-	case errors.As(err, &ne):
-		return ne.Error()
+		return "the connection was closed"
+	case errors.As(err, &long):
+		return fmt.Sprintf("its head is longer than %d KiB", maxAnswerHead>>10)
+	case errors.As(err, &op):
+		return op.Err.Error() // without addresses
 	}
-	return "unreadable head"
+	return "its head cannot be read"
 }
 
 func isTimeout(err error) bool {

@@ -77,3 +77,18 @@ func TestConnectionHeadersOfTheProvider(t *testing.T) {
 		t.Errorf("other headers did not go on: %v", h)
 	}
 }
+
+// TestUnreadableHeads: why an answer cannot be passed on is told, and nothing of it.
+func TestUnreadableHeads(t *testing.T) {
+	for answer, want := range map[string]string{
+		"HTTP/1.1 200 OK\r\nX-S3cret: " + strings.Repeat("s3cret", 4<<10) + "\r\nContent-Length: 0\r\n\r\n": "its head is longer than 16 KiB",
+		"HTTP/1.1 200 OK\r\nContent-Length: s3cret\r\n\r\n":                                                 "its head cannot be read",
+		"HTTP/1.1 200 OK\r\nX-S3cret": "the connection was closed",
+	} {
+		b := newBench(t, answering(t, answer, true))
+		r := b.post("/v1/messages", anthropicTurn)
+		if text := string(r.body); r.StatusCode != 502 || !strings.Contains(text, want) || strings.Contains(strings.ToLower(text+b.out.String()), "s3cret") {
+			t.Errorf("%.30q: %d %s, want 502 because %s, logged %s", answer, r.StatusCode, text, want, b.out.String())
+		}
+	}
+}

@@ -31,6 +31,9 @@ type upstream struct {
 	refusals atomic.Int32 // of requests running that asked for verdicts
 }
 
+// maxAnswerHead bounds the head of an answer, in bytes.
+const maxAnswerHead = 16 << 10
+
 func newUpstream(base string, limits Limits, times Timeouts, watch *wire.Watcher) (*upstream, error) {
 	u, err := parseUpstream(base)
 	if err != nil {
@@ -54,7 +57,7 @@ func newUpstream(base string, limits Limits, times Timeouts, watch *wire.Watcher
 		MaxConns:            limits.Upstream,
 		MaxConnWaitTimeout:  2 * time.Second,
 		MaxIdleConnDuration: times.UpstreamKeep,
-		ReadBufferSize:      16 << 10, // bounds the head of an answer
+		ReadBufferSize:      maxAnswerHead,
 		WriteBufferSize:     16 << 10,
 	}
 	return up, nil
