@@ -83,7 +83,7 @@ func TestUnreadableHeads(t *testing.T) {
 	for answer, want := range map[string]string{
 		"HTTP/1.1 200 OK\r\nX-S3cret: " + strings.Repeat("s3cret", 4<<10) + "\r\nContent-Length: 0\r\n\r\n": "its head is longer than 16 KiB",
 		"HTTP/1.1 200 OK\r\nContent-Length: s3cret\r\n\r\n":                                                 "its head cannot be read",
-		"HTTP/1.1 200 OK\r\nX-S3cret": "the connection was closed",
+		"HTTP/1.1 200 OK\r\nX-S3cret":                                                                       "the connection was closed",
 	} {
 		b := newBench(t, answering(t, answer, true))
 		r := b.post("/v1/messages", anthropicTurn)
