@@ -2,7 +2,11 @@ package economics
 
 import (
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/bench/cache"
+	"github.com/seed-9236c7ca/preface/internal/legible"
 )
 
 // assumptions says what rows take for granted, with the numbers used.
@@ -10,10 +14,10 @@ func (st *stage) assumptions(pl *player) []string {
 	o := st.o
 	f := o.FirstToken
 	out := []string{
-		fmt.Sprintf("An opener of %d tokens; its text changes: %s. An opener's tokens are whole: it is read or it is not.", o.opener(), o.Change),
+		fmt.Sprintf("An opener of %s tokens; its text changes: %s. An opener's tokens are whole: it is read or it is not.", legible.Grouped(o.opener()), strings.ReplaceAll(o.Change.String(), "_", " ")),
 		"The prompt is tools, then system, then history; block numbers of the trace stand for all text up to the block's end, and blocks behind an opener for other text with each text of it.",
 		"Strict prefix cache: what an earlier request of the same scope had sent, at most one lifetime before this one's start, is read; a use refreshes; what the provider counts in steps is rounded down, and below its minimum nothing is read or written.",
-		fmt.Sprintf("A prompt can be read from its start on; providers tell from the answer's beginning on. %d of %d requests began before the answer to the one before them had ended.", pl.overlaps, pl.requests),
+		fmt.Sprintf("A prompt can be read from its start on; providers tell from the answer's beginning on. %s of %s requests began before the answer to the one before them had ended.", legible.Grouped(pl.overlaps), legible.Grouped(pl.requests)),
 		"All that is not read is written where writing costs, except an opener behind the history, which stands behind the client's last mark.",
 		"cost_vs_none is input alone at the price of prompts of ordinary length; cost_usd has output, and surcharges on long prompts too.",
 		"An opener in the history is gone where the history begins with other text and the prompt has shrunk to less than half (a compaction, or a side request), until the old beginning is back.",
@@ -32,7 +36,24 @@ func (st *stage) assumptions(pl *player) []string {
 			out = append(out, fmt.Sprintf("%s: assumed is %s.", t.provider, t.rules.Assumed))
 		}
 	}
-	return out
+	return append(out, st.room()...)
+}
+
+// room is what is assumed of the size of engines' caches.
+func (st *stage) room() []string {
+	var names []string
+	for i := range st.tiers {
+		if st.tiers[i].rules.Kind == cache.ByBlocks {
+			names = append(names, st.tiers[i].provider)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil
+	case st.o.Capacity == 0:
+		return []string{strings.Join(names, ", ") + ": assumed is a cache with room for everything."}
+	}
+	return []string{fmt.Sprintf("%s: the cache holds %s tokens, openers included, for each scope of the trace by itself; those used longest ago go first, of a prompt its end. Break-evens and conditions are of a cache with room for everything.", strings.Join(names, ", "), legible.Grouped(st.o.Capacity))}
 }
 
 // planned are the events that were asked for.

@@ -16,6 +16,7 @@ type cell struct {
 	scope scopeSums
 
 	prompts *cache.Prompts // the scope's, if the provider's rules are asked
+	engine  *engine        // the scope's, if it has a capacity
 	layout  layout
 }
 
@@ -102,6 +103,11 @@ func (c *cell) charge(p *prompt, s *scene, opener int64) classes {
 	}
 	if c.prompts != nil {
 		return c.chargeExactly(p, s, opener)
+	}
+	if c.engine != nil {
+		k.read = c.tier.rules.Counted(c.engine.read(c, p, s, opener))
+		k.fresh = input - k.read
+		return k
 	}
 	k.read = c.tier.rules.Counted(c.read(p, s, opener))
 	k.fresh = input - k.read
@@ -221,6 +227,9 @@ func (c *cell) endScope(s *scene, p *prompt) {
 	c.scope, c.subs = scopeSums{}, subagents{}
 	if c.prompts != nil {
 		c.prompts = cache.NewPrompts()
+	}
+	if c.engine != nil {
+		c.engine.forget()
 	}
 }
 

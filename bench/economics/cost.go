@@ -71,6 +71,9 @@ func (c *cell) row(s *scene, o Options, sessions int64) Row {
 		Stale: c.sums.flaws.stale, Absent: c.sums.flaws.absent, Unnamed: c.sums.flaws.unnamed, Keepalives: c.sums.keepalives,
 		Price: t.label, Note: c.note(),
 	}
+	if c.tier.rules.Kind == cache.ByBlocks && s.plan.capacity > 0 {
+		r.Lifetime, r.CapacityTokens = "lru", s.plan.capacity
+	}
 	if t.label != "" {
 		r.CostUSD, r.NoneUSD, r.KeepaliveUSD = t.paid(c.sums.tokens).USD(), t.paid(c.uncached()).USD(), t.paid(c.sums.kept).USD()
 		r.CostUSDPerSession = r.CostUSD / max(1, float64(sessions))

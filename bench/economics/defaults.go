@@ -50,6 +50,12 @@ func (o Options) check() error {
 	if !(o.Subagents >= 0 && o.Subagents <= 1000) || o.Burst < 1 || o.Keepalive < 0 {
 		return fmt.Errorf("subagents %v, burst %d, keepalive %d: want numbers that are not negative", o.Subagents, o.Burst, o.Keepalive)
 	}
+	switch {
+	case o.Capacity < 0:
+		return fmt.Errorf("capacity %d: want a number that is not negative", o.Capacity)
+	case o.Capacity > 0 && (o.Keepalive > 0 || o.Warm > 0 || o.Subagents > 0):
+		return fmt.Errorf("capacity %d: keepalives, warm starts and added subagents are simulated with room for everything only", o.Capacity)
+	}
 	switch o.Change.Kind {
 	case ChangeEachRequest, ChangeNever, ChangeMidnight, ChangeDeploy:
 	default:

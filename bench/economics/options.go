@@ -50,6 +50,10 @@ type Options struct {
 	// Marks say where prompt prefixes can be read and written. Empty: MarksIdeal.
 	// Others need Keepalive and Warm to be 0.
 	Marks Marks
+	// Capacity is how many tokens the cache of a self-hosted engine holds; those used
+	// longest ago go first. 0 is room for everything. Each scope of a trace has the
+	// cache for itself. It needs Keepalive, Warm and Subagents to be 0.
+	Capacity int64
 	// Warm is the share of sessions, from 0 to 1, at whose start another session has
 	// just used the same tools and system, and the same opener where all share one.
 	Warm float64

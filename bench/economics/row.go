@@ -5,8 +5,10 @@ type Row struct {
 	Trace    string `json:"trace"`
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
-	Lifetime string `json:"lifetime"`
+	Lifetime string `json:"lifetime"` // "lru" if CapacityTokens bound it
 	Strategy string `json:"strategy"`
+	// CapacityTokens is how much the cache holds; 0 is room for everything.
+	CapacityTokens int64 `json:"capacity_tokens,omitempty"`
 
 	OpenerTokens int64  `json:"opener_tokens"`
 	Marks        string `json:"marks"`  // as in Options

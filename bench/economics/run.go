@@ -104,7 +104,7 @@ func work(scenes []*scene) (n int) {
 	for _, s := range scenes {
 		for _, c := range s.cells {
 			n++
-			if c.prompts != nil {
+			if c.prompts != nil || c.engine != nil {
 				n += 40
 			}
 		}

@@ -20,6 +20,7 @@ type plan struct {
 	burst                       int
 	hold                        bool
 	marks                       Marks
+	capacity                    int64
 	seed                        uint64
 }
 
@@ -27,7 +28,7 @@ func (o Options) plan() plan {
 	return plan{
 		change: o.Change, resumes: o.Resumes, compactions: o.Compactions, forks: o.Forks, signed: o.SignedHistory,
 		warm: o.Warm, shared: max(o.Shared, 0), stretch: 1, keepalive: o.Keepalive, margin: o.KeepaliveMargin,
-		subagents: o.Subagents, subagentInput: o.SubagentInput, burst: o.Burst, hold: o.BurstHold, marks: o.Marks, seed: o.Seed,
+		subagents: o.Subagents, subagentInput: o.SubagentInput, burst: o.Burst, hold: o.BurstHold, marks: o.Marks, capacity: o.Capacity, seed: o.Seed,
 	}
 }
 

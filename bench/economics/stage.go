@@ -1,6 +1,8 @@
 package economics
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-9236c7ca/preface/bench/cache"
@@ -44,6 +46,9 @@ func (st *stage) choose(prices *usage.Prices) (err error) {
 	if st.tiers, err = tiersOf(st.o, prices); err != nil {
 		return err
 	}
+	if st.o.Capacity > 0 && !slices.ContainsFunc(st.tiers, func(t tier) bool { return t.rules.Kind == cache.ByBlocks }) {
+		return fmt.Errorf("capacity %d: it is of self-hosted engines: want a provider among vllm, blocks-64, blocks-128", st.o.Capacity)
+	}
 	st.strategies, err = pick("strategy", strategies, func(s strategy) string { return s.name }, st.o.Strategies)
 	return err
 }
@@ -70,10 +75,11 @@ func (st *stage) scene(p plan) *scene {
 	return s
 }
 
-// plan is that of studies: what was asked for, in a strict prefix cache.
+// plan is that of studies: what was asked for, in a strict prefix cache with room
+// for everything.
 func (st *stage) plan() plan {
 	p := st.o.plan()
-	p.marks = MarksIdeal
+	p.marks, p.capacity = MarksIdeal, 0
 	return p
 }
 
@@ -88,6 +94,9 @@ func (s *scene) add(g strategy, t *tier, opener int64) *cell {
 	}
 	if t.exact(s.plan.marks) {
 		c.prompts = cache.NewPrompts()
+	}
+	if s.plan.capacity > 0 && t.rules.Kind == cache.ByBlocks && !g.uncached {
+		c.engine = newEngine(s.plan.capacity)
 	}
 	s.cells = append(s.cells, c)
 	return c

@@ -138,9 +138,9 @@ func (st *stage) studyPauses(t *tier) {
 		frozen := c.of(Frozen)
 		last := len(frozen) - 1
 		if at, ok := c.turn(func(i int) bool { return frozen[i] >= 1 }); ok {
-			c.Answer = fmt.Sprintf("with pauses %s times as long a frozen opener costs no less than none", at)
+			c.Answer = fmt.Sprintf("with pauses %s times as long: a frozen opener costs no less than no cache then", at)
 		} else {
-			c.Answer = fmt.Sprintf("from none up to pauses %s times as long: it costs %.3f of none there", c.X.Labels[last], frozen[last])
+			c.Answer = fmt.Sprintf("from none that was tried: with pauses %s times as long it still costs %.3f of what it does without a cache", c.X.Labels[last], frozen[last])
 		}
 		res.BreakEvens = append(res.BreakEvens, c.BreakEven)
 	})
@@ -182,7 +182,7 @@ func (st *stage) studyLifetimesOf(tiers []tier) {
 			c.Series[i].Name = cache.LifetimeName(tiers[i].lifetime)
 		}
 		for i, s := range c.scenes {
-			c.X.Labels[i] = fmt.Sprintf("×%v: %.1f %% over 5m, %.1f %% over 1h", c.X.Values[i], 100*s.gaps[0].share(), 100*s.gaps[1].share())
+			c.X.Labels[i] = fmt.Sprintf("×%v (%.1f %% of pauses over 5m, %.1f %% over 1h)", c.X.Values[i], 100*s.gaps[0].share(), 100*s.gaps[1].share())
 		}
 		c.Answer = c.lifetimes()
 		res.BreakEvens = append(res.BreakEvens, c.BreakEven)

@@ -49,6 +49,7 @@ var columns = []struct {
 	{"keepalive_usd", func(r *economics.Row) string { return exact(r.KeepaliveUSD) }},
 	{"price", func(r *economics.Row) string { return cell(r.Price) }},
 	{"note", func(r *economics.Row) string { return cell(r.Note) }},
+	{"capacity_tokens", func(r *economics.Row) string { return whole(r.CapacityTokens) }},
 }
 
 func (r *Report) csv() ([]byte, error) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // A Folder is where a report goes: one beside it that becomes it when it is whole.
@@ -109,22 +110,36 @@ func replaceInSteps(from, to string) error {
 	return os.RemoveAll(old)
 }
 
-// WriteFile makes a file of a report's page that is there whole or not at all.
-func WriteFile(name string, data []byte) error {
+// A Page is a file of a report that is written and not there yet.
+type Page struct{ name, temporary string }
+
+// WritePage writes a file, which is there whole with Keep or not at all.
+func WritePage(name string, data []byte) (*Page, error) {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
 	}
-	temporary := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.new", filepath.Base(name), os.Getpid()))
-	err := writeWhole(temporary, data)
-	if err == nil {
-		err = os.Rename(temporary, name)
+	p := &Page{name, filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.new", filepath.Base(name), os.Getpid()))}
+	info, err := os.Stat(name)
+	if err == nil && info.IsDir() {
+		return nil, fmt.Errorf("cannot write %s: %w", name, syscall.EISDIR)
 	}
-	if err != nil {
-		_ = os.Remove(temporary)
-		return fmt.Errorf("cannot write %s: %w", name, reason(err))
+	if err := writeWhole(p.temporary, data); err != nil {
+		p.Discard()
+		return nil, fmt.Errorf("cannot write %s: %w", name, reason(err))
+	}
+	return p, nil
+}
+
+// Keep puts the file in its place.
+func (p *Page) Keep() error {
+	if err := os.Rename(p.temporary, p.name); err != nil {
+		return fmt.Errorf("cannot write %s: %w", p.name, reason(err))
 	}
 	return nil
 }
+
+// Discard takes away what was not kept.
+func (p *Page) Discard() { _ = os.Remove(p.temporary) }
 
 func writeWhole(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666) // the umask's to narrow

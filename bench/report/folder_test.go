@@ -160,18 +160,39 @@ func TestSwapless(t *testing.T) {
 	}
 }
 
-func TestWriteFile(t *testing.T) {
+// TestWritePage: a page is there whole once it is kept, and before that nothing is.
+func TestWritePage(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x.md")
+	before := ""
 	for _, text := range []string{"one", "two"} {
-		if err := WriteFile(name, []byte(text)); err != nil {
+		p, err := WritePage(name, []byte(text))
+		if err != nil {
 			t.Fatal(err)
 		}
+		if got, _ := os.ReadFile(name); string(got) != before {
+			t.Errorf("before it is kept there is %q, want %q", got, before)
+		}
+		if err := p.Keep(); err != nil {
+			t.Fatal(err)
+		}
+		p.Discard()
 		if got, _ := os.ReadFile(name); string(got) != text || !slices.Equal(tree(t, dir), []string{"x.md"}) {
 			t.Errorf("there is %q in %q", got, tree(t, dir))
 		}
+		before = text
 	}
-	if err := WriteFile(filepath.Join(dir, "none", "x.md"), nil); err == nil || strings.Contains(err.Error(), ".new") {
-		t.Errorf("WriteFile to no folder = %v", err)
+	p, err := WritePage(name, []byte("three"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Discard()
+	for _, bad := range []string{filepath.Join(dir, "none", "x.md"), dir} {
+		if _, err := WritePage(bad, nil); err == nil || strings.Contains(err.Error(), ".new") {
+			t.Errorf("WritePage(%s) = %v", bad, err)
+		}
+	}
+	if got, _ := os.ReadFile(name); string(got) != before || !slices.Equal(tree(t, dir), []string{"x.md"}) {
+		t.Errorf("in the end there is %q in %q", got, tree(t, dir))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-9236c7ca/preface/bench/economics"
+	"github.com/seed-9236c7ca/preface/internal/legible"
 )
 
 // Markdown is the report's page. Its plots are found in folder, relative to it.
@@ -99,7 +100,7 @@ func (p *page) trace(t *Trace, show func(kind string, at tier)) {
 	}
 	first := t.Result.Rows[0]
 	p.head(2, "Trace "+code(t.Name))
-	p.say("%s%s. The opener has %s tokens; its text changes: %s (%s new texts per request).", t.origin(), t.size(), grouped(first.OpenerTokens), strings.ReplaceAll(first.Change, "_", " "), short(first.ChangeRate))
+	p.say("%s%s. The opener has %s tokens; its text changes: %s (%s new texts per request).", t.origin(), t.size(), legible.Grouped(first.OpenerTokens), strings.ReplaceAll(first.Change, "_", " "), short(first.ChangeRate))
 	p.head(3, "The answer, and the price of each alternative")
 	p.say("The claim is that an opener composed once per session, frozen, and put right behind the system prompt is the cheapest that reaches every request, and that each alternative has its price:")
 	p.list(t.answers())
@@ -154,9 +155,9 @@ func (t *Trace) origin() string {
 func (t *Trace) size() string {
 	r := t.Result.Rows[0]
 	if !t.knowsSessions() {
-		return grouped(r.Requests) + " requests; sessions are not told apart"
+		return legible.Grouped(r.Requests) + " requests; sessions are not told apart"
 	}
-	return fmt.Sprintf("%s sessions, %s requests", grouped(r.Sessions), grouped(r.Requests))
+	return fmt.Sprintf("%s sessions, %s requests", legible.Grouped(r.Sessions), legible.Grouped(r.Requests))
 }
 
 // comparison is each strategy's cost relative to a frozen opener's.
@@ -306,12 +307,4 @@ func (p *page) assumptions(r *Report) {
 		}
 	}
 	p.list(all)
-}
-
-func grouped(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -87,6 +87,7 @@ func (f *economicsFlags) registerTraffic(fs *flagSet) {
 // registerModel has the flags of caches, prices and times.
 func (f *economicsFlags) registerModel(fs *flagSet) {
 	fs.StringVar((*string)(&f.Marks), "marks", string(f.Marks), "where prompts can be read and written: ideal (any block), client (where agents mark them) or opener (the same, and behind the opener)")
+	fs.Int64Var(&f.Capacity, "capacity", 0, "the cache of a self-hosted engine (vllm, blocks-64, blocks-128) holds `N` tokens (default: room for everything)")
 	fs.IntVar(&f.Keepalive, "keepalive", 0, "keep idle entries alive by at most `N` requests in a pause, which are paid")
 	fs.DurationVar(&f.KeepaliveMargin, "keepalive-margin", f.KeepaliveMargin, "`TIME` before the expiry at which it is sent")
 	fs.DurationVar(&f.FirstToken.Base, "first-token", f.FirstToken.Base, "`TIME` to the first token of an empty prompt")
@@ -171,7 +172,8 @@ func (f *economicsFlags) run(ctx context.Context, command string, stdout, stderr
 	return f.print(&r, stdout, stderr)
 }
 
-// write keeps the report; its page comes last.
+// write keeps the report. Its page comes last, and is written before anything is
+// replaced.
 func (f *economicsFlags) write(folder *reports.Folder, r *reports.Report) error {
 	files, err := r.Files()
 	if err != nil {
@@ -184,10 +186,15 @@ func (f *economicsFlags) write(folder *reports.Folder, r *reports.Report) error 
 	if err != nil {
 		return fmt.Errorf("cannot link from -page %s to -o %s: %w", shown(f.page), shown(f.out), err)
 	}
+	page, err := reports.WritePage(f.page, r.Markdown(filepath.ToSlash(links)))
+	if err != nil {
+		return err
+	}
+	defer page.Discard()
 	if err := folder.Keep(files); err != nil {
 		return err
 	}
-	return reports.WriteFile(f.page, r.Markdown(filepath.ToSlash(links)))
+	return page.Keep()
 }
 
 // stopped says that a signal ended it, if one did.

@@ -34,14 +34,14 @@ func parsed(t *testing.T, line string) (*economicsFlags, *flagSet) {
 func TestBenchEconomicsOptions(t *testing.T) {
 	f, _ := parsed(t, `-provider gemini,xai -strategy frozen -lifetime 5m,none -opener 7 -change deploy=2h -resumes 0.1 -compactions 0.2 -forks 0.3
 		-signed-history -recorded-subagents -subagents 0.4 -subagent-input 8 -burst 9 -burst-hold -marks client -warm 0.5 -shared 0.6 -keepalive 3
-		-keepalive-margin 4s -first-token 5s -per-fresh 6s -per-read 7s -price-date 2026-11-02 -seed 11`)
+		-keepalive-margin 4s -first-token 5s -per-fresh 6s -per-read 7s -price-date 2026-11-02 -seed 11 -capacity 12`)
 	want := economics.Options{
 		Providers: []string{"gemini", "xai"}, Strategies: []string{"frozen"}, Lifetimes: []string{"5m", "none"}, OpenerTokens: 7,
 		Change: economics.Change{Kind: economics.ChangeDeploy, Every: 2 * time.Hour}, Resumes: 0.1, Compactions: 0.2, Forks: 0.3,
 		SignedHistory: true, RecordedSubagents: true, Subagents: 0.4, SubagentInput: 8, Burst: 9, BurstHold: true, Marks: economics.MarksClient,
 		Warm: 0.5, Shared: 0.6, Keepalive: 3, KeepaliveMargin: 4 * time.Second,
 		FirstToken: economics.FirstToken{Base: 5 * time.Second, PerFresh: 6 * time.Second, PerRead: 7 * time.Second},
-		PriceDate:  time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC), Seed: 11, RowsOnly: true,
+		PriceDate:  time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC), Seed: 11, Capacity: 12, RowsOnly: true,
 	}
 	if d := cmp.Diff(want, f.Options); d != "" {
 		t.Errorf("options (-want +got):\n%s", d)
