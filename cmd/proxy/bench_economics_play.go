@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/seed-9236c7ca/preface/bench/economics"
 	reports "github.com/seed-9236c7ca/preface/bench/report"
@@ -25,13 +24,15 @@ func (f *economicsFlags) play(ctx context.Context, r *reports.Report, stderr io.
 		paths = []string{""}
 		r.Notes = append(r.Notes, "No trace was given: this is the embedded sample, which was generated and says nothing about anybody's traffic.")
 	}
-	p := &traceProgress{w: stderr, next: time.Now().Add(progressAfter), shown: isTerminal(stderr), all: len(paths)}
+	p := newProgress(stderr)
 	defer p.clear()
 	for i, path := range paths {
 		o := f.Options
 		o.Trace = traceName(path, r.Traces)
-		p.number, p.name = i+1, o.Trace
-		res, err := economics.Run(ctx, func() (*trace.Reader, error) { return trace.Open(path) }, o, p.tell)
+		tell := func(done, total int64) {
+			p.tell("bench: trace %d of %d, %s: %s", i+1, len(paths), shown(o.Trace), farInTrace(done, total))
+		}
+		res, err := economics.Run(ctx, func() (*trace.Reader, error) { return trace.Open(path) }, o, tell)
 		if err != nil {
 			return err
 		}
@@ -57,33 +58,13 @@ func traceName(path string, before []reports.Trace) string {
 	return unique
 }
 
-// A traceProgress tells on a terminal how far a simulation is that takes long.
-type traceProgress struct {
-	w           io.Writer
-	next        time.Time
-	shown, told bool
-	number, all int
-	name        string
-}
-
-// tell is told bytes of so many, or requests where nobody knows how many come.
-func (p *traceProgress) tell(done, total int64) {
-	now := time.Now()
-	if !p.shown || now.Before(p.next) {
-		return
-	}
-	p.next, p.told = now.Add(progressEvery), true
-	far := legible.Grouped(done) + " requests"
+// farInTrace is how far a simulation is: bytes of so many, or requests where nobody
+// knows how many come.
+func farInTrace(done, total int64) string {
 	if total > 0 {
-		far = fmt.Sprintf("%d %%", min(100*done/total, 100))
+		return fmt.Sprintf("%d %%", min(100*done/total, 100))
 	}
-	fmt.Fprintf(p.w, "\r\x1b[Kbench: trace %d of %d, %s: %s", p.number, p.all, shown(p.name), far)
-}
-
-func (p *traceProgress) clear() {
-	if p.told {
-		fmt.Fprint(p.w, "\r\x1b[K")
-	}
+	return legible.Grouped(done) + " requests"
 }
 
 // again is the command that makes the same report: without what says only where

@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/seed-9236c7ca/preface/bench/trace"
 	"github.com/seed-9236c7ca/preface/bench/wire"
@@ -80,28 +79,10 @@ func (f *wireFlags) play(ctx context.Context, stderr io.Writer) (result *wire.Re
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	f.Trace = traceName(f.trace, nil)
-	p := &wireProgress{w: stderr, next: time.Now().Add(progressAfter), shown: isTerminal(stderr)}
+	p := newProgress(stderr)
 	defer p.clear()
-	f.Tell = p.tell
+	f.Tell = func(done, all int) {
+		p.tell("bench: %s of %s requests", legible.Grouped(int64(done)), legible.Grouped(int64(all)))
+	}
 	return wire.Run(ctx, t, f.Options)
-}
-
-// A wireProgress tells on a terminal how far a check is that takes long.
-type wireProgress struct {
-	w           io.Writer
-	next        time.Time
-	shown, told bool
-}
-
-func (p *wireProgress) tell(done, all int) {
-	if now := time.Now(); p.shown && !now.Before(p.next) {
-		p.next, p.told = now.Add(progressEvery), true
-		fmt.Fprintf(p.w, "\r\x1b[Kbench: %s of %s requests", legible.Grouped(int64(done)), legible.Grouped(int64(all)))
-	}
-}
-
-func (p *wireProgress) clear() {
-	if p.told {
-		fmt.Fprint(p.w, "\r\x1b[K")
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-9236c7ca/preface/internal/account"
+	"github.com/seed-9236c7ca/preface/internal/legible"
 	"github.com/seed-9236c7ca/preface/proxy/usage"
 )
 
@@ -119,10 +120,10 @@ func (f *reportFlags) read(ctx context.Context, o account.Options, stderr io.Wri
 		return nil, err
 	}
 	defer log.Close()
-	if isTerminal(stderr) {
-		p := &reportProgress{w: stderr, next: time.Now().Add(progressAfter)}
-		defer p.clear()
-		o.Progress = p.tell
+	p := newProgress(stderr)
+	defer p.clear()
+	o.Progress = func(far account.Progress) {
+		p.tell("report: %s sessions, %s records read", legible.Grouped(far.Sessions), legible.Grouped(far.Records))
 	}
 	r, err := account.Read(ctx, log, o)
 	if err != nil {
