@@ -67,7 +67,7 @@ type repeats struct {
 }
 
 const (
-	openBytes  = 64 << 10 // what a request under way is taken to need
+	openBytes  = 160 << 10 // what a request under way is taken to need
 	keptAwhile = time.Minute
 	maxRepeats = 1 << 16
 )
