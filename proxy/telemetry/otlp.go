@@ -24,7 +24,7 @@ func newOTLPSpans(client otlptrace.Client, r *resource.Resource, schema string) 
 	out := &resourcepb.Resource{}
 	for _, kv := range r.Attributes() {
 		text := &common.AnyValue_StringValue{StringValue: clean(kv.Value.Emit())}
-		out.Attributes = append(out.Attributes, &common.KeyValue{Key: string(kv.Key), Value: &common.AnyValue{Value: text}})
+		out.Attributes = append(out.Attributes, &common.KeyValue{Key: clean(string(kv.Key)), Value: &common.AnyValue{Value: text}})
 	}
 	scope := &common.InstrumentationScope{Name: instrumentationScope}
 	return &otlpSpans{client: client, resource: out, scope: scope, schema: schema, about: r.SchemaURL()}

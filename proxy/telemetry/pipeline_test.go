@@ -120,6 +120,20 @@ func TestTimesBetweenChunks(t *testing.T) {
 	}
 }
 
+// TestBrokenResourceIsExported: nor do attributes of the program itself.
+func TestBrokenResourceIsExported(t *testing.T) {
+	to := otlptest.New(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", to.URL())
+	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "team=%ffred,b%ff=2")
+	p, _ := open(t, telemetry.Config{Metrics: telemetry.None}, new(bytes.Buffer))
+	p.Observe(exchange())
+	_ = p.Shutdown(context.Background())
+	spans := to.Spans()
+	if len(spans) != 2 || spans[0].Resource["team"] != "red" || spans[0].Resource["service.name"] != "preface" {
+		t.Errorf("of 2 spans came %+v, want both with the team", spans)
+	}
+}
+
 // TestFlagsTellWhoseParent: a collector can tell that the server span's parent is of
 // another program, and the client span's is not.
 func TestFlagsTellWhoseParent(t *testing.T) {
