@@ -18,6 +18,7 @@ import (
 	"github.com/seed-9236c7ca/preface/proxy/identity"
 	"github.com/seed-9236c7ca/preface/proxy/internal/jsonspan"
 	"github.com/seed-9236c7ca/preface/proxy/internal/wire"
+	"github.com/seed-9236c7ca/preface/proxy/telemetry"
 )
 
 // An exchange is one request and its answer. The handler's goroutine owns it,
@@ -53,8 +54,9 @@ type exchange struct {
 	completed bool // the client got a whole successful answer
 	counted   bool // how it ended is in the metrics
 
-	seen   *observed // for spans, nil if there are to be none
-	untold bool      // the provider is told of no trace
+	trace  *telemetry.Trace // nil where there are no spans at all
+	seen   *observed        // for spans and GenAI metrics, nil if there are to be none
+	untold bool             // the provider is told of no trace
 
 	leaving func() // x.leave, made once
 
@@ -119,7 +121,6 @@ func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
 	x.work = works.Get().(*work)
 	x.start = time.Now()
 	x.id = newID(x.start)
-	x.observe()
 	x.life = new(life) // others may keep it for longer than the exchange
 	s.inFlight.Add(1)
 	x.conn.Used.Store(true)

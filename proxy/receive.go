@@ -13,6 +13,7 @@ import (
 func (x *exchange) receive() error {
 	req := &x.ctx.Request
 	if err := x.head.read(&req.Header); err != nil {
+		x.observe() // whose trace it is nobody can tell
 		return &refusal{kind: dialect.ErrInvalid, reason: "framing", msg: err.Error(), hangUp: true}
 	}
 	x.join()

@@ -35,18 +35,32 @@ func (x *exchange) observe() {
 	h := &x.ctx.Request.Header
 	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
 	x.seen = &observed{prices: x.gen.prices, Exchange: telemetry.Exchange{
-		Start: x.start, ID: x.id, Method: string(h.Method()), Path: string(path), Host: string(h.Host()),
+		Trace: x.trace, Start: x.start, ID: x.id, Method: string(h.Method()), Path: string(path), Host: string(h.Host()),
 	}}
 }
 
-// join finds out what the client says of its trace.
+// join takes part in the client's trace, or begins one, and observes what the
+// sampler does not leave out.
 func (x *exchange) join() {
-	if x.seen == nil || !x.s.pipeline.Tracing() || x.head.repeats("traceparent") {
-		return
+	p := x.s.pipeline
+	if p.Tracing() {
+		x.trace = x.clientTrace()
 	}
-	if parent := x.head.get("traceparent"); parent != nil {
-		x.seen.Trace = x.s.pipeline.Join(parent, x.head.joined("tracestate"), x.gen.cfg.Telemetry.Restart)
+	if p.Tracing() && x.trace == nil {
+		x.trace = p.Begin()
 	}
+	if p.Wants(x.trace) {
+		x.observe()
+	}
+}
+
+// clientTrace is what the client says of its trace, nil if that is nothing.
+func (x *exchange) clientTrace() *telemetry.Trace {
+	parent := x.head.get("traceparent")
+	if parent == nil || x.head.repeats("traceparent") {
+		return nil
+	}
+	return x.s.pipeline.Join(parent, x.head.joined("tracestate"), x.gen.cfg.Telemetry.Restart)
 }
 
 // propagate has the headers say to the provider whose trace the request is part
@@ -54,28 +68,24 @@ func (x *exchange) join() {
 // are made, what the client said goes on untouched.
 func (x *exchange) propagate() {
 	x.leaves()
-	x.untold = x.gen.cfg.Telemetry.Propagate == telemetry.None
-	if x.seen == nil || x.untold || !x.s.pipeline.Tracing() {
-		return
-	}
-	t := x.seen.Trace
-	if x.untold = t == nil; x.untold {
+	x.untold = x.gen.cfg.Telemetry.Propagate == telemetry.None || x.trace != nil && !x.trace.Joined()
+	if x.untold || x.trace == nil {
 		return
 	}
 	for i := range x.head.fields {
 		if f := &x.head.fields[i]; is(f.name, "traceparent") {
-			f.value = t.Append(nil)
+			f.value = x.trace.Append(nil)
 		}
 	}
 }
 
 // tells reports whether a header is of a trace and is not for the provider.
 func (x *exchange) tells(name []byte) bool {
-	if !x.untold && x.seen == nil {
+	if !x.untold && x.trace == nil {
 		return false
 	}
 	if is(name, "tracestate") {
-		return x.untold || x.seen != nil && x.seen.Trace != nil && x.seen.Trace.Restarted()
+		return x.untold || x.trace.Restarted()
 	}
 	return x.untold && is(name, "traceparent")
 }

@@ -147,3 +147,28 @@ func TestTraceOff(t *testing.T) {
 		t.Errorf("the provider got %q and %q, want neither", p, s)
 	}
 }
+
+// TestUnsampledIsNotObserved: of a request that the sampler leaves out nothing is
+// gathered, whoever's trace it is; the provider is told of the client's all the same.
+func TestUnsampledIsNotObserved(t *testing.T) {
+	tb := newTraced(t, telemetry.Config{}, []string{"OTEL_TRACES_SAMPLER", "always_off"})
+	for _, header := range [][]string{{}, {"traceparent", sampled, "tracestate", "a=1"}} {
+		ctx := fakeRequest(t, tb.bench, anthropicTurn, "s", header...)
+		ctx.Request.SetBodyStream(strings.NewReader(anthropicTurn), len(anthropicTurn))
+		x := tb.srv.begin(ctx)
+		if err := x.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		if x.seen != nil || x.trace == nil || x.trace.Joined() != (len(header) > 0) {
+			t.Errorf("with %q there is observed %v, and the trace %+v", header, x.seen, x.trace)
+		}
+		x.finish()
+	}
+	tb.post("/v1/messages", anthropicTurn, "x-session-id", "s", "traceparent", sampled)
+	if got := tb.sentHeader("traceparent"); len(got) != 1 || !strings.HasPrefix(got[0], "00-"+aTrace) || !strings.HasSuffix(got[0], "-00") || strings.Contains(got[0], aSpan) {
+		t.Errorf("the provider got %q, want the client's trace, another parent, and not sampled", got)
+	}
+	if n := len(tb.spans()); n != 0 {
+		t.Errorf("%d spans came", n)
+	}
+}

@@ -9,7 +9,7 @@ import (
 // An Exchange is what is told of one request and its answer. It holds no content
 // and no credential. Times that are zero did not come.
 type Exchange struct {
-	Trace *Trace // nil: the client says nothing of one
+	Trace *Trace // nil: the request ended before one was joined or begun
 
 	Start, End time.Time
 	Method     string // as the client wrote it

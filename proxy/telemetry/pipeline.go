@@ -121,8 +121,8 @@ func (p *Pipeline) Tracing() bool { return p != nil && p.queue != nil }
 // On reports whether exchanges are to be observed.
 func (p *Pipeline) On() bool { return p != nil && (p.queue != nil || p.instruments != nil) }
 
-// Wants reports whether anything would be made of an exchange of this trace; nil is
-// one of our own.
+// Wants reports whether anything would be made of an exchange of this trace; of nil
+// nobody has decided yet.
 func (p *Pipeline) Wants(t *Trace) bool {
 	return p.On() && (p.instruments != nil || t == nil || t.flags.IsSampled())
 }

@@ -70,7 +70,7 @@ func (a *attributes) method(m string) string {
 func (p *Pipeline) spans(e *Exchange) {
 	t := e.Trace
 	if t == nil {
-		t = p.begin()
+		t = p.Begin()
 	}
 	if !t.flags.IsSampled() {
 		return

@@ -53,8 +53,7 @@ func unhex(dst, src []byte) bool {
 }
 
 // Join takes part in the trace of a traceparent and tracestate; it returns nil if
-// the former says nothing, and then there is a trace of our own that nobody is
-// told of. With restart the client's trace is only linked to. Several lines of
+// the former says nothing: see Begin. With restart the client's trace is only linked to. Several lines of
 // tracestate are joined by commas. Nothing of the arguments is kept.
 func (p *Pipeline) Join(traceparent, tracestate []byte, restart bool) *Trace {
 	parent, ok := parseTraceparent(traceparent)
@@ -71,8 +70,8 @@ func (p *Pipeline) Join(traceparent, tracestate []byte, restart bool) *Trace {
 	return t
 }
 
-// begin makes a trace of our own.
-func (p *Pipeline) begin() *Trace {
+// Begin makes a trace of our own, which nobody is told of.
+func (p *Pipeline) Begin() *Trace {
 	t := &Trace{id: newTraceID(), server: newSpanID(), client: newSpanID(), flags: trace.FlagsRandom}
 	t.flags = t.flags.WithSampled(p.samples(t))
 	return t
@@ -91,6 +90,10 @@ func (p *Pipeline) samples(t *Trace) bool {
 
 // continues reports whether the trace is the client's.
 func (t *Trace) continues() bool { return t.parent.IsValid() && !t.linked }
+
+// Joined reports whether a client said something of its trace, so that the provider is
+// told of one too.
+func (t *Trace) Joined() bool { return t.parent.IsValid() }
 
 // Restarted reports whether the trace is not the client's, whose tracestate then
 // has no place in it.
