@@ -76,7 +76,7 @@ type Limits struct {
 	InFlight int `yaml:"in_flight"` // model calls at once. Default 8192
 	Upstream int `yaml:"upstream"`  // connections to one provider. Default 16384
 	// KeptBodies is how many bytes of bodies are kept to spare work on what the
-	// next request of a thread repeats, less 64 KiB for each request under way.
+	// next request of a thread repeats, less 160 KiB for each request under way.
 	// Default 64 MiB; -1 keeps none.
 	KeptBodies int `yaml:"kept_bodies"`
 }
@@ -91,6 +91,12 @@ type Timeouts struct {
 	StreamIdle   time.Duration `yaml:"stream_idle"`   // between bytes of the answer. Default 5m
 	ClientWrite  time.Duration `yaml:"client_write"`  // a client that does not read. Default 60s
 	Drain        time.Duration `yaml:"drain"`         // running answers at shutdown. Default 10m
+	// DrainIdle is how long a client connection on which nothing runs may still
+	// bring a request at shutdown; its answer says that it was the last there. A
+	// client whose request meets a connection that is being closed cannot tell
+	// that nobody read it; one that lets go of idle connections sooner than this
+	// never does. Default 1s.
+	DrainIdle time.Duration `yaml:"drain_idle"`
 }
 
 // UsageConfig governs how usage is learnt.
@@ -150,6 +156,7 @@ func (c *Config) SetDefaults() {
 	set(&c.Timeouts.StreamIdle, 5*time.Minute)
 	set(&c.Timeouts.ClientWrite, time.Minute)
 	set(&c.Timeouts.Drain, 10*time.Minute)
+	set(&c.Timeouts.DrainIdle, time.Second)
 	set(&c.Usage.Request, "auto")
 	set(&c.Usage.Account, On)
 	set(&c.Usage.Verdict, Off)
@@ -221,7 +228,8 @@ func (c *Config) positive() error {
 		"timeouts.keep_alive": int64(c.Timeouts.KeepAlive), "timeouts.upstream_keep": int64(c.Timeouts.UpstreamKeep),
 		"timeouts.first_byte": int64(c.Timeouts.FirstByte), "timeouts.stream_idle": int64(c.Timeouts.StreamIdle),
 		"timeouts.client_write": int64(c.Timeouts.ClientWrite), "timeouts.drain": int64(c.Timeouts.Drain),
-		"burst.hold": int64(c.Burst.Hold),
+		"timeouts.drain_idle": int64(c.Timeouts.DrainIdle),
+		"burst.hold":          int64(c.Burst.Hold),
 	} {
 		if v < 0 {
 			return fmt.Errorf("%s is negative; leave it out for the default", name)

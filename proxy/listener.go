@@ -15,7 +15,7 @@ type listener struct {
 	net.Listener
 	watch *wire.Watcher
 	idle  time.Duration // of writes
-	slack time.Duration // for what is on its way when it is closed
+	slack time.Duration // for what clients may yet send when it is closed
 	close func() error  // once
 	over  func()        // closes done, once
 	done  chan struct{} // closed when Accept hands out no more
@@ -24,9 +24,9 @@ type listener struct {
 	conns map[*wire.Conn]struct{}
 }
 
-func newListener(ln net.Listener, watch *wire.Watcher, idle time.Duration) *listener {
+func newListener(ln net.Listener, watch *wire.Watcher, t Timeouts) *listener {
 	done := make(chan struct{})
-	return &listener{Listener: ln, watch: watch, idle: idle, slack: lingerTime, close: sync.OnceValue(ln.Close), done: done,
+	return &listener{Listener: ln, watch: watch, idle: t.ClientWrite, slack: t.DrainIdle, close: sync.OnceValue(ln.Close), done: done,
 		over: sync.OnceFunc(func() { close(done) }), conns: map[*wire.Conn]struct{}{}}
 }
 
@@ -72,13 +72,10 @@ func (c *client) Close() error {
 	return c.Conn.Close()
 }
 
-// lingerTime is how long connections stay open on which a request may be on its
-// way: about a slow round trip.
-const lingerTime = time.Second
-
-// linger waits, once the listener is closed, until every client has had time to
-// send what it was about to, or has left as its answer told it to. A client whose
-// request meets a connection that is being closed cannot tell that nobody read it.
+// linger waits, once the listener is closed, until every client has had
+// timeouts.drain_idle to send what it was about to, or has left as its answer told
+// it to. A client whose request meets a connection that is being closed cannot tell
+// that nobody read it.
 func (l *listener) linger(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, l.slack)
 	defer cancel()

@@ -41,11 +41,12 @@ func TestShutdownBeforeServe(t *testing.T) {
 // the listener was closed is answered, also if it is the first one there, and the
 // answer sends the client elsewhere for the next.
 func TestDrainTakesWhatIsOnItsWay(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
+		s.Config.Timeouts.DrainIdle = patience // until both are closed
+	})
 	kept, unused := b.raw(""), b.raw("")
 	ask(t, kept, false)
 	eventually(t, "both are accepted", func() bool { return b.srv.guard.Load().open() == 2 })
-	b.srv.guard.Load().slack = patience // until both are closed
 	ended := make(chan struct{})
 	go func() { defer close(ended); b.stop() }()
 	eventually(t, "the listener is closed", func() bool {

@@ -137,7 +137,7 @@ func (s *Server) gauges() {
 
 // Serve serves a listener until Shutdown, also if that came first. It owns ln.
 func (s *Server) Serve(ln net.Listener) error {
-	guard := newListener(ln, s.watch, s.current.Load().cfg.Timeouts.ClientWrite)
+	guard := newListener(ln, s.watch, s.current.Load().cfg.Timeouts)
 	s.guard.Store(guard) // before the look at draining, which Shutdown sets before it looks here
 	if s.draining.Load() {
 		return guard.Close()

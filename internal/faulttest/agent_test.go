@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // A form is how agents of one dialect write requests. Pre is the body up to
@@ -117,7 +119,8 @@ type try struct {
 	status      int
 	answer      []byte
 	err         error
-	judged      bool // it is whole; the answer is gone
+	idled       time.Duration // by its connection, before it was sent
+	judged      bool          // it is whole; the answer is gone
 }
 
 var tryCount atomic.Int64
@@ -142,6 +145,7 @@ func (t *try) request(base string) (*http.Request, error) {
 	for name, value := range map[string]string{tryHeader: t.id, "x-api-key": t.of.key, t.of.idHeader: t.of.id, "content-type": "application/json"} {
 		req.Header.Set(name, value)
 	}
+	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { t.idled = c.IdleTime }}))
 	for i := 0; i+1 < len(t.of.header); i += 2 {
 		req.Header.Set(t.of.header[i], t.of.header[i+1])
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed-9236c7ca/preface/internal/redistest"
 )
@@ -31,7 +32,7 @@ func rounds() int {
 // and no connection is refused by a replica that still calls itself ready.
 func TestI8_RedisRollingRestart(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, over(redistest.Start(t).URL(), inMemory))
+	st := newStage(t, over(redistest.Start(t).URL(), inMemory), lingers)
 	r := &rollout{stage: st, crew: &crew{st: st, name: "roll", header: []string{"x-provider-fault", "gap=5ms"}}}
 	for i := range r.list {
 		r.list[i].Store(st.start())
@@ -58,6 +59,13 @@ func TestI8_RedisRollingRestart(t *testing.T) {
 		t.Error("that was no rolling restart under load: there must be some of each")
 	}
 }
+
+// lingers has a replica that drains wait for clients' idle connections for much
+// longer than rollout's agents keep them: a request that meets a connection which
+// is being closed is lost with any server of HTTP/1.1.
+func lingers(st *stage) { st.config += "timeouts: {drain_idle: 30s}\n" }
+
+const idleConn = 2 * time.Second // of an agent
 
 // A rollout is three replicas that are replaced under load.
 type rollout struct {
@@ -93,6 +101,7 @@ func (r *rollout) replace(i int) {
 // agent takes turns of any session, each with any replica.
 func (r *rollout) agent() {
 	client := newClient()
+	client.Transport.(*http.Transport).IdleConnTimeout = idleConn
 	defer leave(client)
 	for s := r.crew.next(); s != nil; s = r.crew.next() {
 		t := r.turn(client, s)
@@ -102,7 +111,7 @@ func (r *rollout) agent() {
 		if t.looksWhole() {
 			s.hear(t.answer)
 		} else {
-			r.t.Errorf("%s of session %s failed in a rolling restart: status %d, %v: %s", t.id, s.id, t.status, t.err, t.answer)
+			r.t.Errorf("%s of session %s failed in a rolling restart on a connection that had been idle for %v: status %d, %v: %s", t.id, s.id, t.idled, t.status, t.err, t.answer)
 			return
 		}
 		r.crew.done(s, t)
