@@ -14,7 +14,7 @@ import (
 // connection, with our four headers added.
 func (x *exchange) answerWith() {
 	r, h := &x.relay, &x.ctx.Response.Header
-	r.x, r.status = x, h.StatusCode()
+	r.x = x
 	r.close = r.close || h.ConnectionClose()
 	h.ResetConnectionClose()
 	coding := string(h.ContentEncoding())

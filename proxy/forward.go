@@ -136,10 +136,10 @@ func (x *exchange) await() error {
 			return x.unanswered(err)
 		}
 	}
-	x.relay.first = time.Now()
+	x.relay.first, x.relay.status = time.Now(), h.StatusCode()
 	x.route.firstByte.Observe(x.relay.first.Sub(x.relay.sent).Seconds())
-	x.answerWith()
 	x.letFollow()
+	x.answerWith() // last: from here on it is the relay that ends the exchange
 	return nil
 }
 
