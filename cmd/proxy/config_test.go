@@ -75,7 +75,7 @@ func TestSampleExamplesLoad(t *testing.T) {
 
 // Every key of every struct is in the sample, set or as an example.
 func TestSampleHasEveryKey(t *testing.T) {
-	src, err := readSource(uncommented(t))
+	src, err := readSource("configuration", uncommented(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func priceSource(name string) (*source, error) {
 	if name == "" {
 		return parseSource(builtinPrices, configs.Prices)
 	}
-	src, err := readSource(name)
+	src, err := readSource("price file", name)
 	if err != nil {
 		return nil, fmt.Errorf("prices: %w", err)
 	}

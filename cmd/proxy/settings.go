@@ -66,7 +66,7 @@ func (s *settings) read(name string) (written any, err error) {
 	if name == "" {
 		return nil, nil
 	}
-	src, err := readSource(name)
+	src, err := readSource("configuration", name)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func loadLog(o options) (logsink.Config, error) {
 	c := defaultConfig().Log
 	if o.config != "" {
 		e := &expander{lookup: os.LookupEnv}
-		src, err := readSource(o.config)
+		src, err := readSource("configuration", o.config)
 		if err == nil {
 			err = src.section("log").into(&c, e)
 		}

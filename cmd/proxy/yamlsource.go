@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"reflect"
 	"strings"
@@ -23,20 +24,35 @@ type source struct {
 	root ast.Node // nil if the file says nothing
 }
 
-// readSource reads and parses a file.
-func readSource(name string) (*source, error) {
-	info, err := os.Stat(name)
+// readSource reads and parses a file; what is it for whoever reads the error.
+func readSource(what, name string) (*source, error) {
+	text, err := readBounded(name)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the configuration: %w", err)
-	}
-	if info.Size() > maxConfig {
-		return nil, fmt.Errorf("cannot read the configuration %s: it has %d bytes, more than %d", name, info.Size(), maxConfig)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the configuration: %w", err)
+		return nil, fmt.Errorf("cannot read the %s %s: %w", what, name, err)
 	}
 	return parseSource(name, text)
+}
+
+// readBounded reads a file of at most maxConfig bytes. Its errors do not name it.
+func readBounded(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if info.Size() > maxConfig {
+		return nil, fmt.Errorf("it has %d bytes, more than %d", info.Size(), maxConfig)
+	}
+	text, err := os.ReadFile(name)
+	return text, withoutPath(err)
+}
+
+// withoutPath is what went wrong with a file, for an error that names it already.
+func withoutPath(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }
 
 func parseSource(name string, text []byte) (*source, error) {

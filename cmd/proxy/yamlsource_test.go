@@ -112,7 +112,7 @@ func TestReadSourceRefuses(t *testing.T) {
 		dir:                             "is a directory",
 		filepath.Join(dir, "none.yaml"): "no such file",
 	} {
-		if _, err := readSource(name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readSource("configuration", name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("readSource(%q) = %v, want %s", name, err, want)
 		}
 	}
