@@ -62,6 +62,10 @@ var changes = []struct {
 	{"tool keys reordered", claudes, nil, func(a *ask) {
 		replace(&a.tools, `{"name":"write","description":"Writes a file."}`, `{"description":"Writes a file.","name":"write"}`)
 	}, 0, want{ToolsChanged, ByClient, SectionTools, "write (keys in another order)", true}},
+	{"tool formatted otherwise", claudes, nil, func(a *ask) { replace(&a.tools, `{"name":"write","d`, `{ "name": "write", "d`) }, 0,
+		want{ToolsChanged, ByClient, SectionTools, "tools edited write (formatted otherwise)", true}},
+	{"tool doubled", claudes, nil, func(a *ask) { replace(&a.tools, `{"name":"run"}`, `{"name":"run"},{"name":"run"}`) }, 0,
+		want{ToolsChanged, ByClient, SectionTools, "tools added run", true}},
 	{"tools gone", families, nil, func(a *ask) { a.tools = "" }, 0, want{ToolsChanged, ByClient, SectionTools, "tools removed read, write, run", true}},
 
 	{"system nonce", families, nil, func(a *ask) { replace(&a.system, "36ee5", "0aaa9") }, 0,

@@ -230,14 +230,18 @@ func firstMoved(a, b []tool) string {
 			return fmt.Sprintf("%s stands where %s stood", orNone(b[i].name), orNone(a[i].name))
 		}
 	}
-	return "equal names"
+	return "tools of one name"
 }
 
+// namesMissing are the names in list that other has not, or not as often.
 func namesMissing(list, other []tool) []string {
-	known := byName(other)
+	known := make(map[string]int, len(other))
+	for _, t := range other {
+		known[t.name]++
+	}
 	var out []string
 	for _, t := range list {
-		if _, ok := known[t.name]; !ok {
+		if known[t.name]--; known[t.name] < 0 {
 			out = append(out, t.name)
 		}
 	}
@@ -262,13 +266,20 @@ func editedTools(a, b []tool) []string {
 		if !ok || bytes.Equal(was.text, t.text) {
 			continue
 		}
-		name := t.name
-		if len(was.text) == len(t.text) && sameMeaning(was.text, t.text) {
-			name += " (keys in another order)"
-		}
-		out = append(out, name)
+		out = append(out, t.name+sameOtherwise(was.text, t.text))
 	}
 	return out
+}
+
+// sameOtherwise says how two texts differ that mean the same.
+func sameOtherwise(was, is []byte) string {
+	switch {
+	case !sameMeaning(was, is):
+		return ""
+	case len(was) == len(is):
+		return " (keys in another order)"
+	}
+	return " (formatted otherwise)"
 }
 
 // fewNames lists names, but not many.
