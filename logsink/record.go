@@ -216,14 +216,18 @@ type Response struct {
 	UpstreamID string        `json:"upstream,omitempty"` // the provider's request id
 	ResponseID string        `json:"response,omitempty"` // the id in the answer
 	Usage      *Usage        `json:"usage,omitempty"`    // nil: not reported
-	StopReason string        `json:"stop_reason,omitempty"`
+	// Iterations are what Usage is the sum of, where the provider made the answer
+	// of several runs of models and told them apart.
+	Iterations []Iteration `json:"iterations,omitempty"`
+	StopReason string      `json:"stop_reason,omitempty"`
 	// Model and Tier are those that the answer names: they, and not what was
 	// asked for, decide its price. Model is empty if it is the request's.
 	Model string `json:"model,omitempty"`
 	Tier  string `json:"tier,omitempty"`
 	// Cost is nil if the answer was not priced, for the reason in Unpriced:
-	// "not_reported", "no_price" (of the model), "impossible" (the count
-	// contradicts itself).
+	// "not_reported", "not_split" (into fresh and read), "no_price" (of the model),
+	// "unknown_tier", "unknown_writes" (of a lifetime that has no price) or
+	// "impossible" (the counts contradict themselves).
 	Cost     *Cost  `json:"cost,omitempty"`
 	Unpriced string `json:"unpriced,omitempty"`
 	// Cause says why the cache read fell short; nil if it did not, or if it was
@@ -235,6 +239,15 @@ type Response struct {
 // Failed reports whether the answer was no success for its client: refused, in
 // error, cut, or left.
 func (r *Response) Failed() bool { return r.Status >= 400 || r.End != EndComplete }
+
+// FirstUsage is the usage of the first run of a model for the answer, which read
+// the request as it was sent; nil if that is not reported.
+func (r *Response) FirstUsage() *Usage {
+	if len(r.Iterations) > 0 {
+		return r.Iterations[0].Usage
+	}
+	return r.Usage
+}
 
 // Ends of a response.
 const (
@@ -262,4 +275,10 @@ type Usage struct {
 	WriteOther *int64 `json:"cache_write_other,omitempty"` // lifetime not told
 	Output     *int64 `json:"output,omitempty"`
 	Reasoning  *int64 `json:"reasoning,omitempty"` // part of Output
+}
+
+// An Iteration is one run of a model for an answer.
+type Iteration struct {
+	Model string `json:"model,omitempty"` // empty: that of the answer
+	Usage *Usage `json:"usage,omitempty"` // nil: not reported
 }

@@ -82,6 +82,7 @@ func appendResponse(dst []byte, r *Response) []byte {
 	dst = appendOptStr(dst, `,"upstream":`, r.UpstreamID)
 	dst = appendOptStr(dst, `,"response":`, r.ResponseID)
 	dst = appendUsage(dst, r.Usage)
+	dst = appendIterations(dst, r.Iterations)
 	dst = appendOptStr(dst, `,"stop_reason":`, r.StopReason)
 	dst = appendOptStr(dst, `,"model":`, r.Model)
 	dst = appendOptStr(dst, `,"tier":`, r.Tier)
@@ -89,28 +90,6 @@ func appendResponse(dst []byte, r *Response) []byte {
 	dst = appendOptStr(dst, `,"unpriced":`, r.Unpriced)
 	dst = appendCause(dst, r.Cause)
 	dst = appendTime(dst, `,"time":`, r.Time)
-	return append(dst, '}')
-}
-
-func appendUsage(dst []byte, u *Usage) []byte {
-	if u == nil {
-		return dst
-	}
-	dst = append(dst, `,"usage":`...)
-	open := len(dst)
-	dst = appendIntPtr(dst, `,"fresh":`, u.Fresh)
-	dst = appendIntPtr(dst, `,"unsplit":`, u.Unsplit)
-	dst = appendIntPtr(dst, `,"cache_read":`, u.CacheRead)
-	dst = appendIntPtr(dst, `,"cache_write_5m":`, u.Write5m)
-	dst = appendIntPtr(dst, `,"cache_write_1h":`, u.Write1h)
-	dst = appendIntPtr(dst, `,"cache_write_30m":`, u.Write30m)
-	dst = appendIntPtr(dst, `,"cache_write_other":`, u.WriteOther)
-	dst = appendIntPtr(dst, `,"output":`, u.Output)
-	dst = appendIntPtr(dst, `,"reasoning":`, u.Reasoning)
-	if len(dst) == open {
-		return append(dst, `{}`...)
-	}
-	dst[open] = '{' // in place of the first comma
 	return append(dst, '}')
 }
 

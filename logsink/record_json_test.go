@@ -313,6 +313,12 @@ func drawRecord(t *rapid.T, str *rapid.Generator[string]) Record {
 		if rapid.Bool().Draw(t, "usage") {
 			r.Usage = drawUsage(t)
 		}
+		for range rapid.IntRange(0, 2).Draw(t, "iterations") {
+			r.Iterations = append(r.Iterations, Iteration{Model: s("iterated")})
+			if rapid.Bool().Draw(t, "told") {
+				r.Iterations[0].Usage = drawUsage(t)
+			}
+		}
 		r.Model, r.Tier, r.Unpriced, r.Cost, r.Cause = s("answered"), s("tier"), s("unpriced"), drawCost(t), drawCause(t)
 		return Record{Response: r}
 	case 2:

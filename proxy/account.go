@@ -87,6 +87,7 @@ func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	if !r.first.IsZero() {
 		rec.FirstByte = r.first.Sub(r.sent)
 	}
+	rec.Iterations = recorded(rep.Iterations)
 	x.heard(rec, rep)
 	x.settle(rec, rep)
 	x.s.counters.Tokens(req.Dialect, rep.Usage)
@@ -113,7 +114,7 @@ func (x *exchange) settle(rec *logsink.Response, rep *dialect.Report) {
 		}
 	}
 	x.s.accountant.put(answer{
-		req: x.sent.request, resp: rec, call: x.sent.call, before: x.sent.before, line: x.sent.line, usage: rep.Usage, prices: x.gen.prices,
+		req: x.sent.request, resp: rec, call: x.sent.call, before: x.sent.before, line: x.sent.line, usage: rep.Usage, iterations: rep.Iterations, prices: x.gen.prices,
 		query: usage.Query{Model: cmp.Or(rep.Model, x.sent.request.Model), At: x.start, Tier: rep.Tier, Region: rep.Region, Lifetime: x.sent.lifetime},
 	})
 }
@@ -148,6 +149,18 @@ func (r *answerRecord) fill(u usage.Usage) *logsink.Usage {
 		Output: known(&c.Output), Reasoning: known(&c.Reasoning),
 	}
 	return &r.usage
+}
+
+// recorded are iterations as the log has them.
+func recorded(list []usage.Iteration) []logsink.Iteration {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]logsink.Iteration, len(list))
+	for i, it := range list {
+		out[i] = logsink.Iteration{Model: it.Model, Usage: new(answerRecord).fill(it.Usage)}
+	}
+	return out
 }
 
 func known(c *usage.Count) *int64 {

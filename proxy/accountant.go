@@ -52,6 +52,9 @@ type answer struct {
 	prices *usage.Prices
 	query  usage.Query
 	usage  usage.Usage
+	// iterations are those of which usage is the sum, nil if it is of one
+	iterations []usage.Iteration
+
 	before int    // bytes of the prompt that stand before the prefix
 	line   string // the thread as the tracker knows it
 }
@@ -219,51 +222,13 @@ func (a *accountant) count(ans *answer) {
 	}
 }
 
-// price fills in the cost, or why there is none.
-func (a *accountant) price(ans *answer) {
-	if ans.resp.Status/100 != 2 || ans.req.Class == classCount {
-		return // providers charge nothing for an error, nor for counting
-	}
-	rate, ok := ans.prices.Find(ans.query)
-	if !ok {
-		ans.resp.Unpriced = usage.NoPrice
-		return
-	}
-	bill := rate.Bill(ans.query, ans.usage)
-	if ans.resp.Unpriced = bill.Unpriced; bill.Unpriced != "" {
-		return
-	}
-	c := &logsink.Cost{Paid: int64(bill.Paid), Uncached: int64(bill.Uncached), Price: rate.Label()}
-	if before, prefix := ans.prefixTokens(); prefix > 0 {
-		c.Prefix, c.Estimated = int64(rate.Prefix(ans.query, ans.usage, before, prefix)), true
-	}
-	ans.resp.Cost = c
-}
-
-// prefixTokens estimates how many tokens of the input are the prefix's, and how
-// many stand before them: by their share of the body's bytes. No provider counts
-// them apart.
-func (ans *answer) prefixTokens() (before, prefix int64) {
-	input := ans.usage.Input()
-	if !input.Known || ans.req.Size == 0 {
-		return 0, 0
-	}
-	share := func(bytes int) int64 { return input.N * int64(bytes) / int64(ans.req.Size) }
-	for _, s := range ans.req.Splices {
-		if s.Kind == kindPrefix {
-			return share(ans.before), share(s.Length)
-		}
-	}
-	return 0, 0
-}
-
 // explain fills in the cause, if the read fell short of anything.
 func (a *accountant) explain(ans *answer) {
 	call := ans.call
 	if call == nil || ans.resp.Status/100 != 2 {
 		return // an error leaves nothing in a cache
 	}
-	call.Usage, call.Complete = ans.usage, ans.resp.End == logsink.EndComplete
+	call.Usage, call.Complete = ans.first(), ans.resp.End == logsink.EndComplete
 	v, alarms := a.tracker.Observe(ans.line, call)
 	for _, al := range alarms {
 		a.raise(al, ans.req)
@@ -277,7 +242,7 @@ func (a *accountant) explain(ans *answer) {
 		Expected: v.Expected, Missed: v.Missed, Waste: v.Waste, Against: v.Against, Provider: call.Verdict,
 	}
 	if rate, ok := ans.prices.Find(ans.query); ok && ans.resp.Cost != nil {
-		c.Lost = int64(rate.Lost(ans.query, ans.usage, v.Missed))
+		c.Lost = int64(rate.Lost(ans.query, ans.first(), v.Missed))
 	}
 	ans.resp.Cause = c
 }

@@ -83,7 +83,7 @@ func (s *replay) request(r *logsink.Request, a *logsink.Response) Request {
 	if a.Model != "" {
 		q.Model = a.Model
 	}
-	q.readUsage(a.Usage)
+	q.readUsage(a.FirstUsage())
 	if q.Input == 0 {
 		q.Input = int64(r.Size) / 4
 	}

@@ -19,6 +19,7 @@ type logged struct {
 	thread, header, class  string
 	fresh, read, output    int64
 	unanswered             bool
+	more                   int64 // fresh and output tokens of a second run for the answer
 }
 
 func (l logged) records(id string, k logsink.Key) []logsink.Record {
@@ -33,13 +34,19 @@ func (l logged) records(id string, k logsink.Key) []logsink.Record {
 		Class: class, Decision: logsink.Inject, Messages: l.messages, Size: l.size, Time: at,
 		Splices: []logsink.Splice{{Offset: 10, Length: l.size / 10, Kind: "prefix"}},
 	}}}
-	if !l.unanswered {
-		recs = append(recs, logsink.Record{Response: &logsink.Response{
-			V: logsink.Version, ID: id, Key: k, Epoch: 1, Thread: l.thread, Status: 200, Total: 3 * time.Second, End: logsink.EndComplete,
-			Usage: &logsink.Usage{Fresh: n(l.fresh), CacheRead: n(l.read), Output: n(l.output)}, Time: at.Add(3 * time.Second),
-		}})
+	if l.unanswered {
+		return recs
 	}
-	return recs
+	answer := &logsink.Response{
+		V: logsink.Version, ID: id, Key: k, Epoch: 1, Thread: l.thread, Status: 200, Total: 3 * time.Second, End: logsink.EndComplete,
+		Usage: &logsink.Usage{Fresh: n(l.fresh + l.more), CacheRead: n(l.read), Output: n(l.output + l.more)}, Time: at.Add(3 * time.Second),
+	}
+	if l.more > 0 {
+		answer.Iterations = []logsink.Iteration{
+			{Usage: &logsink.Usage{Fresh: n(l.fresh), CacheRead: n(l.read), Output: n(l.output)}}, {Usage: &logsink.Usage{Fresh: n(l.more), Output: n(l.more)}},
+		}
+	}
+	return append(recs, logsink.Record{Response: answer})
 }
 
 // header is a header record whose tools are 40 % and system prompt 20 % of a body
@@ -80,7 +87,7 @@ func TestReadsHeaderLogs(t *testing.T) {
 		"r1": {second: 0, messages: 1, size: 1000, thread: "main", header: "h1", fresh: 500, output: 7},
 		"r2": {second: 9, messages: 3, size: 2000, thread: "main", header: "h1", fresh: 500, read: 500, output: 8},       // goes on
 		"r3": {second: 20, messages: 1, size: 1000, thread: "sub", header: "h1", fresh: 500, output: 1},                  // same tools and system prompt
-		"r4": {second: 30, messages: 1, size: 1200, thread: "main", header: "h1", fresh: 600, output: 2},                 // compacted
+		"r4": {second: 30, messages: 1, size: 1200, thread: "main", header: "h1", fresh: 600, output: 2, more: 90},       // compacted
 		"r5": {second: 40, messages: 3, size: 1400, thread: "main", header: "h2", fresh: 700, output: 3},                 // other tools
 		"r6": {second: 50, messages: 3, size: 1000, thread: "main", header: "h2", unanswered: true},                      // leaves nothing in a cache
 		"r7": {second: 60, messages: 3, size: 1000, thread: "main", header: "h2", class: "count", fresh: 700, output: 0}, // no call of a model

@@ -90,7 +90,13 @@ func responseWords(p *logsink.Response) []string {
 		words[len(words)-1] += ": " + shown(p.Detail)
 	}
 	words = append(words, p.Total.Round(time.Millisecond).String(), fmt.Sprintf("%d bytes", p.Bytes))
-	return append(words, usageWords(p.Usage)...)
+	words = append(words, usageWords(p.Usage)...)
+	for _, it := range p.Iterations {
+		if it.Model != "" {
+			words = append(words, fmt.Sprintf("of it %s: %s", shown(it.Model), strings.Join(usageWords(it.Usage), ", ")))
+		}
+	}
+	return words
 }
 
 // usageWords tell the classes that were reported; what was not is not shown as 0.

@@ -92,6 +92,9 @@ func (x *exchange) priceNow(prices *usage.Prices) {
 		return
 	}
 	bill := rate.Bill(q, x.usage)
+	if list := x.iterations(); len(list) > 0 {
+		bill = prices.Bill(q, list)
+	}
 	if x.unpriced = bill.Unpriced; bill.Unpriced != "" {
 		return
 	}
@@ -99,6 +102,15 @@ func (x *exchange) priceNow(prices *usage.Prices) {
 	if c := x.resp.Cause; c != nil {
 		x.lost, x.lostTold = rate.Lost(q, x.usage, c.Missed), true
 	}
+}
+
+// iterations are those of the record.
+func (x *exchange) iterations() []usage.Iteration {
+	var list []usage.Iteration
+	for _, it := range x.resp.Iterations {
+		list = append(list, usage.Iteration{Model: it.Model, Usage: counts(it.Usage)})
+	}
+	return list
 }
 
 // impossible reports whether the usage contradicts itself.

@@ -260,6 +260,28 @@ func TestPricedNow(t *testing.T) {
 	}
 }
 
+// I11: an answer made of several runs of models is priced by each of them.
+func TestI11_IterationsArePricedNow(t *testing.T) {
+	s := newSample(t)
+	s.freeze(key("s-1"), 1, "one", sampleEnd.Add(-time.Hour))
+	prices, err := usage.NewPrices([]usage.Entry{
+		{Models: []string{"m"}, Source: "test", Date: "2026-10-08", Input: "5", Output: "25", Read: "0.5"},
+		{Models: []string{"adviser"}, Source: "test", Date: "2026-10-08", Input: "10", Output: "50"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.put(made{session: "s-1", ago: time.Hour, model: "m", answer: logsink.Response{
+		Usage:      plainUsage(3_000_000, 0, 0, 3_000_000),
+		Iterations: []logsink.Iteration{{Usage: plainUsage(1_000_000, 0, 0, 1_000_000)}, {Model: "adviser", Usage: plainUsage(2_000_000, 0, 0, 2_000_000)}},
+	}})
+	s.write()
+	g := s.read(func(o *Options) { o.Prices = prices }).Total
+	if g.PricedNow != 1 || g.Paid != (5+25+2*10+2*50)*dollar {
+		t.Errorf("total = %+v, want $150 for it", g.Sums)
+	}
+}
+
 // I11: the prefix's part of what is priced now is not known, and so not 0; what
 // was to be expected is no part of what was avoidable.
 func TestI11_PartsThatAreNotKnown(t *testing.T) {

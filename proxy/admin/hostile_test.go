@@ -45,7 +45,8 @@ func hostilePages(t *testing.T, text string) (at string, k logsink.Key, o *Overv
 		req := &logsink.Request{V: 1, ID: name, Key: k, Epoch: 1 + i, Thread: text, Attempt: 1, Header: fmt.Sprint("h", i+1), Dialect: text, Route: text, Path: text, Model: text, Class: text, Decision: text, Why: text, Size: 50 + len(text), Time: s.now,
 			Splices: []logsink.Splice{{Offset: 9, Length: len(text), Kind: text, Rendering: text}}}
 		resp := &logsink.Response{V: 1, ID: name, Key: k, Epoch: 1 + i, Thread: text, Status: 200, End: text, Detail: text, UpstreamID: text, ResponseID: text, StopReason: text, Model: text, Tier: text, Unpriced: text, Usage: &logsink.Usage{CacheRead: ptr(5), Fresh: ptr(5)},
-			Cost: &logsink.Cost{Paid: 5, Price: text}, Cause: &logsink.Cause{Name: text, Owner: text, Section: "system", Detail: text, Lost: 5, Missed: 5, Against: "first", Provider: text}, Time: s.now}
+			Iterations: []logsink.Iteration{{Usage: &logsink.Usage{CacheRead: ptr(5), Fresh: ptr(4)}}, {Model: text}},
+			Cost:       &logsink.Cost{Paid: 5, Price: text}, Cause: &logsink.Cause{Name: text, Owner: text, Section: "system", Detail: text, Lost: 5, Missed: 5, Against: "first", Provider: text}, Time: s.now}
 		s.recs = append(s.recs, logsink.Record{Request: req}, logsink.Record{Response: resp})
 	}
 	s.flush()

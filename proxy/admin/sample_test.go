@@ -218,7 +218,7 @@ func (s *sample) hero() {
 			tools = strings.Replace(tools, "Runs a command in the sandbox.", "Runs a command in the sandbox, with a limit of 10 minutes.", 1)
 			header = "h2"
 			s.header(k, "main", header, logsink.ReasonChange, 1, at, map[string]string{"system": system, "tools": tools, "parameters": parameters}, "tools")
-			fill = missed("tools_changed", "client", "tools", "tool run edited: description", id(13), true)
+			fill = advised(missed("tools_changed", "client", "tools", "tool run edited: description", id(13), true))
 		case 21:
 			fill = missed("expired", "client", "", "12m after the request before, granted were 5m", id(20), false)
 		case 30:
@@ -254,6 +254,18 @@ func (s *sample) hero() {
 		q.Class, q.Why = "side", "side_request"
 		*r.Usage.CacheRead, *r.Usage.Write5m, *r.Usage.Fresh = 0, 0, 210
 	})
+}
+
+// advised has an answer ask another model in between.
+func advised(fill func(*logsink.Request, *logsink.Response)) func(*logsink.Request, *logsink.Response) {
+	return func(q *logsink.Request, r *logsink.Response) {
+		fill(q, r)
+		own, more := *r.Usage, logsink.Usage{Fresh: ptr(820), CacheRead: ptr(0), Output: ptr(1600)}
+		r.Iterations = []logsink.Iteration{{Usage: &own}, {Model: "claude-opus-5-5", Usage: &more}}
+		sum := own
+		sum.Fresh, sum.Output = ptr(*own.Fresh+*more.Fresh), ptr(*own.Output+*more.Output)
+		r.Usage = &sum
+	}
 }
 
 // plain writes one of many sessions.

@@ -124,18 +124,19 @@ func chatAnswer(root jsonspan.Value, r *Report) {
 }
 
 func chatUsage(u jsonspan.Value) usage.Usage {
+	var r reading
 	details := u.Get("prompt_tokens_details")
 	cached := details.Get("cached_tokens")
 	if !cached.Exists() {
 		cached = u.Get("prompt_cache_hit_tokens") // DeepSeek
 	}
-	out := tokens(u.Get("completion_tokens"))
-	return inclusive(usage.Usage{
-		CacheRead:  tokens(cached),
-		WriteOther: tokens(details.Get("cache_write_tokens")),
+	out := r.tokens(u.Get("completion_tokens"))
+	return r.inclusive(usage.Usage{
+		CacheRead:  r.tokens(cached),
+		WriteOther: r.tokens(details.Get("cache_write_tokens")),
 		Output:     out,
-		Reasoning:  partOf(out, tokens(u.Get("completion_tokens_details").Get("reasoning_tokens"))),
-	}, tokens(u.Get("prompt_tokens")))
+		Reasoning:  r.partOf(out, r.tokens(u.Get("completion_tokens_details").Get("reasoning_tokens"))),
+	}, r.tokens(u.Get("prompt_tokens")))
 }
 
 // inclusive splits an input total that includes reads and writes. Writes that
@@ -143,14 +144,15 @@ func chatUsage(u jsonspan.Value) usage.Usage {
 // are, since many hosts do not report theirs. Parts that are more than the
 // total leave the rest unknown. OpenAI does not tell the lifetime of a write in
 // its usage.
-func inclusive(u usage.Usage, input usage.Count) usage.Usage {
+func (r *reading) inclusive(u usage.Usage, input usage.Count) usage.Usage {
 	if u.WriteOther.Known {
-		input = input.Minus(u.WriteOther)
+		input = r.minus(input, u.WriteOther)
 	}
-	if !u.CacheRead.Known {
+	if u.CacheRead.Known {
+		u.Fresh = r.minus(input, u.CacheRead)
+	} else {
 		u.Unsplit = input
-		return u
 	}
-	u.Fresh = input.Minus(u.CacheRead)
+	u.Odd = r.odd
 	return u
 }

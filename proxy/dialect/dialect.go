@@ -79,7 +79,10 @@ type Meter interface {
 
 // A Report is what a meter learnt.
 type Report struct {
+	// Usage is all that the answer took. Iterations are what it is the sum of,
+	// in their order, if the provider tells them apart and there is more than one.
 	Usage      usage.Usage
+	Iterations []usage.Iteration
 	ID         string // of the answer
 	Model      string // that answered
 	StopReason string

@@ -78,7 +78,9 @@ func answerDepth(name []byte) int {
 	switch string(name) {
 	case "message", "response":
 		return 3
-	case "usage", "choices", "diagnostics":
+	case "usage": // of an iteration, what it wrote by lifetime
+		return 4
+	case "choices", "diagnostics":
 		return 2
 	case "delta", "error", "incomplete_details", "prompt_cache_diagnostics":
 		return 1
@@ -100,22 +102,34 @@ func kindOf(ev sse.Event) []byte {
 	return rest[:end]
 }
 
+// A reading takes counts out of an answer and notes whether one cannot be true.
+type reading struct{ odd bool }
+
 // tokens is the count that a member holds. What is no whole number of tokens
 // is not known.
-func tokens(v jsonspan.Value) usage.Count {
+func (r *reading) tokens(v jsonspan.Value) usage.Count {
 	n, ok := v.Int()
-	if !ok || n < 0 || n > maxTokens {
+	if ok && (n < 0 || n > maxTokens) {
+		ok, r.odd = false, true
+	}
+	if !ok {
 		return usage.Count{}
 	}
 	return usage.Of(n)
 }
 
 // partOf is c, or unknown if it is more than the whole it is said to be of.
-func partOf(whole, c usage.Count) usage.Count {
+func (r *reading) partOf(whole, c usage.Count) usage.Count {
 	if c.Known && whole.Known && c.N > whole.N {
+		r.odd = true
 		return usage.Count{}
 	}
 	return c
+}
+
+// minus is c without d, or unknown if d is more.
+func (r *reading) minus(c, d usage.Count) usage.Count {
+	return c.Minus(r.partOf(c, d))
 }
 
 // setLabel sets dst to a string that says something, cut to maxLabel bytes. A

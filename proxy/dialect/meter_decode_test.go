@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -147,11 +148,11 @@ func TestDecodingWithoutACoding(t *testing.T) {
 func TestI11_UnknownCodingIsBlind(t *testing.T) {
 	for _, encoding := range []string{"compress", "dcb", "gzip, br", "x"} {
 		m := Decoding(newChatMeter(Turn, false), encoding)
-		if got := m.Report(); got != (Report{Blind: true}) {
+		if got := m.Report(); !reflect.DeepEqual(got, Report{Blind: true}) {
 			t.Errorf("report under %q before any byte = %+v, want a blind one", encoding, got)
 		}
 		feed(m, `{"usage":{"prompt_tokens":1}}`)
-		if got := m.Report(); got != (Report{Blind: true}) {
+		if got := m.Report(); !reflect.DeepEqual(got, Report{Blind: true}) {
 			t.Errorf("report under %q = %+v, want a blind one", encoding, got)
 		}
 	}
@@ -162,7 +163,7 @@ func TestI10_CodedAnswersAreBounded(t *testing.T) {
 		t.Helper()
 		m := Decoding(newAnthropicMeter(Turn, true), encoding)
 		feed(m, coded...)
-		if got := m.Report(); got != (Report{Blind: true}) {
+		if got := m.Report(); !reflect.DeepEqual(got, Report{Blind: true}) {
 			t.Errorf("report of %s = %+v, want a blind one", what, got)
 		}
 		if n := cap(m.(*codedMeter).body); n > 0 {

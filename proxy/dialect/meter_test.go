@@ -196,6 +196,9 @@ func FuzzMeters(f *testing.F) {
 		f.Add([]byte(r.stream), true, uint8(len(r.stream)%251))
 		f.Add([]byte(r.answer), false, uint8(7))
 	}
+	iterated := `"usage":{"input_tokens":2,"output_tokens":2,"iterations":[{"model":"a","input_tokens":1,"output_tokens":1},{"cache_creation":{"ephemeral_1h_input_tokens":3},"input_tokens":1,"output_tokens":1}]}}`
+	f.Add([]byte(`{`+iterated), false, uint8(30))
+	f.Add([]byte("data: {\"type\":\"message_delta\","+iterated+"\n\n"), true, uint8(30))
 	f.Fuzz(func(t *testing.T, body []byte, stream bool, size uint8) {
 		if len(body) > 1<<14 {
 			return

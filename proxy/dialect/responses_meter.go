@@ -93,12 +93,13 @@ func responsesAnswer(resp jsonspan.Value, r *Report) {
 }
 
 func responsesUsage(u jsonspan.Value) usage.Usage {
+	var r reading
 	details := u.Get("input_tokens_details")
-	out := tokens(u.Get("output_tokens"))
-	return inclusive(usage.Usage{
-		CacheRead:  tokens(details.Get("cached_tokens")),
-		WriteOther: tokens(details.Get("cache_write_tokens")),
+	out := r.tokens(u.Get("output_tokens"))
+	return r.inclusive(usage.Usage{
+		CacheRead:  r.tokens(details.Get("cached_tokens")),
+		WriteOther: r.tokens(details.Get("cache_write_tokens")),
 		Output:     out,
-		Reasoning:  partOf(out, tokens(u.Get("output_tokens_details").Get("reasoning_tokens"))),
-	}, tokens(u.Get("input_tokens")))
+		Reasoning:  r.partOf(out, r.tokens(u.Get("output_tokens_details").Get("reasoning_tokens"))),
+	}, r.tokens(u.Get("input_tokens")))
 }

@@ -81,6 +81,8 @@ const maxPriced = 1 << 32
 // counts sorts a usage into classes of prices, or says why it cannot.
 func (r *Rate) counts(u Usage, lifetime string) (n [classCount]int64, unpriced string) {
 	switch {
+	case u.Odd:
+		return n, Impossible
 	case u.Unsplit.Known:
 		return n, NotSplit
 	case !u.Fresh.Known || !u.Output.Known:

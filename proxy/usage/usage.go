@@ -49,6 +49,9 @@ type Usage struct {
 	Unsplit   Count
 	Output    Count
 	Reasoning Count // a part of Output, not beside it
+	// Odd reports that a count was reported which cannot be true: negative, or a
+	// part that is more than its whole. What cannot be told for it is not known.
+	Odd bool
 }
 
 // Reported reports whether anything is known.

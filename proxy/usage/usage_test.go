@@ -75,7 +75,7 @@ func TestInvariant1_Disjoint(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		d := func(name string) Count { return count.Draw(t, name) }
-		u := Usage{d("fresh"), d("read"), d("5m"), d("1h"), d("30m"), d("other"), d("unsplit"), d("output"), d("reasoning")}
+		u := Usage{d("fresh"), d("read"), d("5m"), d("1h"), d("30m"), d("other"), d("unsplit"), d("output"), d("reasoning"), false}
 		var sum int64
 		for _, c := range []Count{u.Fresh, u.CacheRead, u.Write5m, u.Write1h, u.Write30m, u.WriteOther, u.Unsplit} {
 			sum += c.N
