@@ -260,6 +260,7 @@ const (
 	EndRefused       = "upstream_refused" // nothing was sent
 	EndNoAnswer      = "no_answer"        // sent, and no response header came
 	EndClientStalled = "client_stalled"   // the client stopped reading
+	EndFault         = "fault"            // a panic of Preface's broke it off
 )
 
 // Usage is the provider's own count, in disjoint classes: their sum is the

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed-9236c7ca/preface/internal/failpoint"
+	"github.com/seed-9236c7ca/preface/internal/panics"
 )
 
 // Redis is the log of many replicas: a Redis or Valkey server from 6.2 on, by
@@ -203,7 +204,7 @@ func call[T any](ctx context.Context, s *Redis, f func(ctx context.Context) (T, 
 		var a answer
 		defer func() {
 			if p := recover(); p != nil { // a fault of ours must not end the process
-				a.err = fmt.Errorf("BUG: %v", p)
+				a.err = fmt.Errorf("BUG: a call of the log %w", panics.Recovered(p))
 			}
 			done <- a
 		}()

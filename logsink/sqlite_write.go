@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/seed-9236c7ca/preface/internal/panics"
 )
 
 // A writer is the one goroutine that writes the file. It puts all jobs that
@@ -266,7 +268,7 @@ func (w *writer) runOne(c *conn, j *job) error {
 func (j *job) runSafely(t *tx) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("BUG: %v", p)
+			err = fmt.Errorf("BUG: writing the log %w", panics.Recovered(p))
 		}
 	}()
 	return j.run(t)

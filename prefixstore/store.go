@@ -17,6 +17,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/seed-9236c7ca/preface/internal/panics"
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/prefixstore/contrib"
 )
@@ -245,7 +246,7 @@ func (s *Store) fly(ctx context.Context, w Want, r *Recipe) (*Epoch, error) {
 	done := s.flights.DoChan(flight, func() (e any, err error) {
 		defer func() {
 			if p := recover(); p != nil { // singleflight would end the process
-				err = fmt.Errorf("BUG: panic while freezing session %q: %v", w.Key.Session, p)
+				err = fmt.Errorf("BUG: freezing an epoch of session %q %w", w.Key.Session, panics.Recovered(p))
 			}
 		}()
 		return s.begin(context.WithoutCancel(ctx), w, r)

@@ -2,11 +2,13 @@ package proxy
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"runtime/debug"
 	"strconv"
 	"time"
 
+	"github.com/seed-9236c7ca/preface/internal/panics"
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
 	"github.com/seed-9236c7ca/preface/proxy/usage"
@@ -41,7 +43,10 @@ func (s *Server) guardMeter(m *dialect.Meter) {
 // answer: Codex does so on every request.
 func (r *relay) end(rep *dialect.Report) (end, detail string) {
 	gone := r.x.left.Load() || r.sendErr != nil
+	var fault *panics.Error
 	switch {
+	case errors.As(r.sendErr, &fault):
+		return logsink.EndFault, ""
 	case rep.Error != "" && r.stream:
 		return logsink.EndError, rep.Error
 	case gone && !rep.Terminal && !r.ended:

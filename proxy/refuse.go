@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seed-9236c7ca/preface/internal/panics"
 	"github.com/seed-9236c7ca/preface/logsink"
 	"github.com/seed-9236c7ca/preface/prefixstore"
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
@@ -61,7 +62,18 @@ func (x *exchange) asRefusal(err error) *refusal {
 	case x.left.Load() || errors.Is(err, errClientLeft):
 		return left
 	}
-	return &refusal{kind: dialect.ErrInternal, reason: "internal", msg: err.Error()}
+	x.fault(err)
+	return &refusal{kind: dialect.ErrInternal, reason: "internal", msg: "internal error; the proxy's log has it under request " + x.id}
+}
+
+// fault tells operators of an error that is no answer for a client: of a damaged
+// log, or of a panic of ours.
+func (x *exchange) fault(err error) {
+	var p *panics.Error
+	if errors.As(err, &p) {
+		x.s.counters.Panic()
+	}
+	x.s.log.Error("request failed for a fault of Preface or of its log", "request", x.id, "route", x.routeName(), "session", x.ident.Session, "error", err)
 }
 
 func (x *exchange) answer(r *refusal) {

@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/seed-9236c7ca/preface/internal/failpoint"
+	"github.com/seed-9236c7ca/preface/internal/panics"
 	"github.com/seed-9236c7ca/preface/proxy/dialect"
 	"github.com/seed-9236c7ca/preface/proxy/internal/wire"
 )
@@ -67,8 +68,20 @@ var _ fasthttp.BodyWriterTo = (*relay)(nil)
 func (r *relay) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo passes the body on, read by read. An error breaks the client's
-// transfer off, so that a cut answer never looks whole (I8).
-func (r *relay) WriteTo(w io.Writer) (int64, error) {
+// transfer off, so that a cut answer never looks whole (I8). So does a panic,
+// which fasthttp would recover too, and nobody would hear of it.
+func (r *relay) WriteTo(w io.Writer) (n int64, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.sendErr = panics.Recovered(p)
+			r.x.fault(r.sendErr)
+			n, err = r.bytes, r.sendErr
+		}
+	}()
+	return r.passAll(w)
+}
+
+func (r *relay) passAll(w io.Writer) (int64, error) {
 	if over, err := r.passHead(w); over {
 		return r.bytes, err
 	}
@@ -228,12 +241,17 @@ func (r *relay) Read([]byte) (int, error) { panic("BUG: relay read instead of wr
 // cannot be.
 func (r *relay) Close() error {
 	x := r.x
+	defer x.finish() // also after a panic, which costs the record
+	defer func() {
+		if p := recover(); p != nil {
+			x.fault(panics.Recovered(p))
+		}
+	}()
 	if r.framing == framedEmpty {
 		r.ended, r.close = true, r.close || x.link.overfull()
 	}
 	failpoint.Hit(failpoint.BeforeRecord)
 	r.conclude()
 	x.detach(r.ended && !r.close && r.sendErr == nil)
-	x.finish()
 	return nil
 }

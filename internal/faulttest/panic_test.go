@@ -51,6 +51,9 @@ func TestI10_Panics(t *testing.T) {
 				t.Error("the panic's report quotes the prefix")
 			}
 			eventually(t, "no request is in flight", func() bool { return p.metric("preface_requests_in_flight") == 0 })
+			if n := p.metric("preface_panics_total"); n != 1 {
+				t.Errorf("%v panics are counted, want 1", n)
+			}
 			p.stop()
 			st.trail.checkArrivals()
 			st.verify(true)

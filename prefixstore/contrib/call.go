@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
+
+	"github.com/seed-9236c7ca/preface/internal/panics"
 )
 
 // maxLate bounds the calls of one contributor that ignore their deadline: once
@@ -78,28 +78,9 @@ func (st *step) await(ctx context.Context, s Session, list []Message) answer {
 func answered(ctx context.Context, made Contributor, s Session, list []Message) (a answer) {
 	defer func() {
 		if v := recover(); v != nil {
-			a = answer{err: panicked(v)}
+			a = answer{err: panics.Recovered(v)}
 		}
 	}()
 	got, err := made.Contribute(ctx, s, slices.Clip(list))
 	return answer{got, err}
-}
-
-// panicked says where a contributor panicked and with which type. What it
-// panicked with may be anything, a credential included, so it is not quoted.
-func panicked(v any) error {
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-	thrown := false
-	for {
-		f, more := frames.Next()
-		inRuntime := strings.HasPrefix(f.Function, "runtime.")
-		if thrown && !inRuntime {
-			return fmt.Errorf("panicked with a %T in %s, line %d", v, f.Function, f.Line)
-		}
-		thrown = thrown || f.Function == "runtime.gopanic"
-		if !more {
-			return fmt.Errorf("panicked with a %T", v)
-		}
-	}
 }

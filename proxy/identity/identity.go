@@ -149,7 +149,8 @@ func (r *Resolver) Resolve(ctx context.Context, in *Input) (Identity, error) {
 	}
 	t.now, t.retried = time.Since(r.started), saysRetry(in)
 	t.seed = seedOf(tenant, in.Family, in.FirstPrompt)
-	return id, r.derive(ctx, &t, &id)
+	err := r.derive(ctx, &t, &id)
+	return id, err // read once derive has filled it
 }
 
 // readIDs fills id with what the client says.

@@ -39,7 +39,7 @@ func New() *Counters {
 		passthrough:   vec("preface_passthrough_total", "Model calls passed on untouched because no place for a prefix could be found in them, by reason.", "reason"),
 		prefixes:      newPairs(vec("preface_prefix_total", "Model calls by what was done: inject, or bare with the reason.", "route", "decision")),
 		tokens:        vec("preface_tokens_total", "Tokens as reported by providers, in disjoint classes.", "dialect", "class"),
-		panics:        counter("preface_panics_total", "Requests that ended in a panic of ours."),
+		panics:        counter("preface_panics_total", "Panics of ours that were recovered: of a request, or of what meters and explains its answer."),
 		composeFailed: counter("preface_compose_failed_total", "Sessions whose contributors gave no prefix."),
 		bytesChanged:  counter("preface_bytes_changed_outside_splice_total", "Requests whose bytes outside the inserted ranges were not the client's. Any value above 0 is a fault of Preface."),
 		held: prometheus.NewHistogramVec(prometheus.HistogramOpts{
