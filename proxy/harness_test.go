@@ -79,7 +79,7 @@ func (b *bench) start(changes ...setupFunc) {
 		Contributors: []contrib.Config{{Kind: "text", Name: "rules", Text: openerText, Deadline: patience}},
 		Hash:         "test",
 	}
-	deps := Deps{Logger: slog.New(slog.NewTextHandler(b.out, nil)), Counters: telemetry.New()}
+	deps := Deps{LogTimeout: patience, Logger: slog.New(slog.NewTextHandler(b.out, nil)), Counters: telemetry.New()}
 	opt := prefixstore.Options{Version: "test", LogTimeout: patience, ComposeTimeout: patience}
 	log, err := logsink.Open(ctx, logsink.Config{Path: b.path})
 	if err != nil {

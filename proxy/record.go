@@ -50,7 +50,8 @@ func (x *exchange) record() error {
 		return err
 	}
 	x.outlined(r)
-	return x.put(logsink.Record{Request: r})
+	_, err := x.put(logsink.Record{Request: r})
+	return err
 }
 
 // follow makes the request the thread's next one and, if its header changed,
@@ -65,7 +66,20 @@ func (x *exchange) follow(r *logsink.Request) error {
 	if header == nil {
 		return nil
 	}
-	return x.put(logsink.Record{Header: header}, blobs...)
+	stored, err := x.put(logsink.Record{Header: header}, blobs...)
+	if !stored {
+		r.Header = ""
+		x.thread.loseHeader()
+	}
+	return err
+}
+
+// loseHeader forgets a header that did not get into the log, so that the thread's
+// next request writes its own.
+func (t *thread) loseHeader() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.header = ""
 }
 
 // advance moves the thread on by this request and returns its number and the
@@ -85,16 +99,19 @@ func (x *exchange) advance(header *logsink.Header) (number int64, id string) {
 	return t.number, t.header
 }
 
-// put queues a record or, if the log is so configured, writes it durably.
-func (x *exchange) put(rec logsink.Record, blobs ...logsink.Blob) error {
+// put queues a record or, if the log is so configured, writes it durably. It
+// reports whether the log has it, or will; if not, the error says whether the
+// request may go on all the same.
+func (x *exchange) put(rec logsink.Record, blobs ...logsink.Blob) (stored bool, err error) {
 	if !x.s.sync {
-		x.s.queue.Put(rec, blobs...) // what it has no room for, it counts
-		return nil
+		return x.s.queue.Put(rec, blobs...), nil // what it has no room for, it counts
 	}
-	if err := x.s.queue.PutSync(x.life, rec, blobs...); err != nil && x.route.Policy == Enforced {
-		return x.unlogged(err)
+	err = x.s.logs.putSync(x.life, x.s.queue, rec, blobs)
+	stored = err == nil
+	if !stored && x.route.Policy == Enforced {
+		return false, x.unlogged(err)
 	}
-	return nil
+	return stored, nil
 }
 
 // Classes of requests in the log.

@@ -27,12 +27,15 @@ type Deps struct {
 	Queue *logsink.Queue // for request and response records
 	// Sync has request records written durably before the request leaves
 	// (log.requests: sync).
-	Sync     bool
-	Store    *prefixstore.Store
-	Bursts   *logsink.Bursts // what replicas on one log share for burst.hold; nil if they share nothing
-	Counters *telemetry.Counters
-	Pipeline *telemetry.Pipeline // of spans and GenAI metrics; may be nil
-	Logger   *slog.Logger
+	Sync bool
+	// LogTimeout bounds what a request waits for the log, but for freezing, which is
+	// the store's. Default 1s.
+	LogTimeout time.Duration
+	Store      *prefixstore.Store
+	Bursts     *logsink.Bursts // what replicas on one log share for burst.hold; nil if they share nothing
+	Counters   *telemetry.Counters
+	Pipeline   *telemetry.Pipeline // of spans and GenAI metrics; may be nil
+	Logger     *slog.Logger
 	// Observe is told of each answer that was accounted for, off the requests' way
 	// and by one goroutine. Alarm is told of what a person should look at, by any.
 	// Neither may block, and either may be nil.
@@ -42,7 +45,7 @@ type Deps struct {
 
 // A Server serves agents.
 type Server struct {
-	logs       logsink.Log
+	logs       hurried
 	queue      *logsink.Queue
 	sync       bool
 	store      *prefixstore.Store
@@ -69,7 +72,7 @@ type Server struct {
 // New returns a server. The tenant key is read from the log, or made there.
 func New(ctx context.Context, setup Setup, d Deps) (*Server, error) {
 	s := &Server{
-		logs: d.Log, queue: d.Queue, sync: d.Sync, store: d.Store,
+		logs: newHurried(d.Log, d.LogTimeout), queue: d.Queue, sync: d.Sync, store: d.Store,
 		counters: d.Counters, pipeline: d.Pipeline, log: d.Logger, threads: newThreads(), bursts: newBursts(d.Bursts), variety: newVariety(),
 	}
 	s.repeats = newRepeats(&s.inFlight)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -88,8 +87,6 @@ func (ts *threads) get(ctx context.Context, log logsink.Log, k threadKey, born b
 	}
 	t := &thread{}
 	if !born || ts.evicted.Load() {
-		ctx, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
 		if req, header, err := log.Last(ctx, k.Key, k.name); err == nil && req.Epoch == k.epoch {
 			t.resume(req, header)
 		}
@@ -123,8 +120,6 @@ func (t *thread) renew(ctx context.Context, log logsink.Log, k threadKey, bare s
 	if !t.goesOnAside(bare, history) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
 	req, header, err := log.Last(ctx, k.Key, k.name)
 	if err != nil || req.Epoch != k.epoch || req.Decision == logsink.Bare {
 		return

@@ -177,7 +177,7 @@ func (v *service) openAgents(ctx context.Context) (err error) {
 
 func (v *service) openServer(ctx context.Context) (err error) {
 	v.server, err = proxy.New(ctx, v.started.setup(), proxy.Deps{
-		Log: v.logs, Queue: v.queue, Sync: v.started.Log.Requests == logsink.RequestsSync, Store: v.store, Bursts: shared(v.logs),
+		Log: v.logs, LogTimeout: v.started.Log.Timeout, Queue: v.queue, Sync: v.started.Log.Requests == logsink.RequestsSync, Store: v.store, Bursts: shared(v.logs),
 		Counters: v.counters, Pipeline: v.pipeline, Logger: v.logger, Observe: v.overview.Observe, Alarm: v.overview.Alarm,
 	})
 	if err != nil {
