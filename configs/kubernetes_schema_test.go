@@ -194,8 +194,11 @@ type prefaceFile struct {
 	Limits struct {
 		InFlight int `yaml:"in_flight"`
 	}
-	Timeouts struct{ Drain time.Duration }
-	Logging  struct{ Format string }
+	Timeouts struct {
+		Drain     time.Duration
+		DrainIdle time.Duration `yaml:"drain_idle"`
+	}
+	Logging struct{ Format string }
 }
 
 // manifests are all documents of the folder, by kind and name.

@@ -176,6 +176,9 @@ func TestRolloutCutsNothing(t *testing.T) {
 	if delay < 5*time.Second {
 		t.Errorf("the port for agents closes %v after balancers are told: too soon for them to know", delay)
 	}
+	if idle := file.Timeouts.DrainIdle; idle <= 5*time.Second {
+		t.Errorf("idle connections of agents are closed %v after a drain begins, which httpx keeps for 5s", idle)
+	}
 	drain := file.Timeouts.Drain
 	if drain == 0 {
 		drain = defaults().Timeouts.Drain

@@ -88,7 +88,7 @@ type Timeouts struct {
 	KeepAlive    time.Duration `yaml:"keep_alive"`    // an idle client connection. Default 75s
 	UpstreamKeep time.Duration `yaml:"upstream_keep"` // an idle provider connection; less than the provider keeps it. Default 50s
 	FirstByte    time.Duration `yaml:"first_byte"`    // of the answer; models think for minutes. Default 10m
-	StreamIdle   time.Duration `yaml:"stream_idle"`   // between bytes of the answer. Default 5m
+	StreamIdle   time.Duration `yaml:"stream_idle"`   // between bytes of the answer, or of the request being read. Default 5m
 	ClientWrite  time.Duration `yaml:"client_write"`  // a client that does not read. Default 60s
 	Drain        time.Duration `yaml:"drain"`         // running answers at shutdown. Default 10m
 	// DrainIdle is how long a client connection on which nothing runs may still

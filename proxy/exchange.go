@@ -51,6 +51,7 @@ type exchange struct {
 	lead  *lead  // its lead in there, nil if it has none
 
 	relay     relay
+	answered  bool // the answer's head came before all of the request was sent
 	completed bool // the client got a whole successful answer
 	counted   bool // how it ended is in the metrics
 

@@ -306,7 +306,7 @@ func TestI9_DeadPooledConnection(t *testing.T) {
 
 // gone reports whether all pooled connections have been closed by their peer.
 func gone(u *upstream) bool {
-	l, err := u.acquire()
+	l, err := u.acquire(context.Background())
 	if err != nil {
 		return false
 	}
@@ -441,4 +441,74 @@ func TestI2_ReloadUnderLoad(t *testing.T) {
 		}
 	}
 	b.verify()
+}
+
+// TestI7_CancelWhileConnecting: a client that leaves while the provider is silent
+// in the handshake takes the connection with it, and its request has an end in the
+// log. The connection's own deadline is far off.
+func TestI7_CancelWhileConnecting(t *testing.T) {
+	opened, closed := make(chan struct{}), make(chan struct{})
+	addr := accepting(t, func(c net.Conn) {
+		close(opened)
+		_, _ = io.Copy(io.Discard, c)
+		close(closed)
+	})
+	b := newBench(t, func(b *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
+		s.Config = b.config("https://" + addr)
+		s.Config.Timeouts.Connect = time.Hour
+	})
+	c := b.raw(rawPost("/v1/messages", anthropicTurn))
+	<-opened
+	c.Close()
+	<-closed
+	eventually(t, "the request is over", func() bool { return b.srv.inFlight.Load() == 0 })
+	if resps := b.responses(); len(resps) != 1 || resps[0].End != logsink.EndClientGone {
+		t.Errorf("recorded %+v, want one %s", resps, logsink.EndClientGone)
+	}
+}
+
+// TestI10_UpstreamLimit: when all connections to a provider are in use, the client
+// is told so, by the setting's name, and may come again.
+func TestI10_UpstreamLimit(t *testing.T) {
+	b := newBench(t, func(_ *bench, s *Setup, _ *Deps, _ *prefixstore.Options) { s.Config.Limits.Upstream = 1 })
+	c := b.raw(rawPost("/v1/messages", anthropicTurn, "x-provider-fault", "delay=1h"))
+	eventually(t, "the only connection is in use", func() bool { return len(b.received()) == 1 })
+	if r := b.post("/v1/messages", anthropicTurn); r.StatusCode != 503 || !strings.Contains(string(r.body), "all 1 connections to ") || !strings.Contains(string(r.body), "limits.upstream") || r.Header.Get("x-should-retry") != "true" {
+		t.Errorf("answer %d %s, want 503 that names limits.upstream and may be tried again", r.StatusCode, r.body)
+	}
+	c.Close()
+}
+
+// TestI8_RequestNotRead: a provider that stops reading is blamed for that, by the
+// time that was waited.
+func TestI8_RequestNotRead(t *testing.T) {
+	addr := accepting(t, func(net.Conn) { <-t.Context().Done() })
+	b := newBench(t, func(b *bench, s *Setup, _ *Deps, _ *prefixstore.Options) {
+		s.Config = b.config("http://" + addr)
+		s.Config.Timeouts.StreamIdle = 100 * time.Millisecond
+	})
+	r := b.post("/v1/messages", strings.Replace(anthropicTurn, `"messages"`, `"x":"`+strings.Repeat("y", 32<<20)+`","messages"`, 1))
+	if r.StatusCode != 504 || !strings.Contains(string(r.body), "read nothing of the request for 100ms (timeouts.stream_idle)") {
+		t.Errorf("answer %d %s, want 504 that names timeouts.stream_idle", r.StatusCode, r.body)
+	}
+	if resps := b.responses(); len(resps) != 1 || resps[0].End != logsink.EndStalled {
+		t.Errorf("recorded %+v, want one %s", resps, logsink.EndStalled)
+	}
+}
+
+// TestReloadKeepsLimits: limits and timeouts wait for a restart, as is documented,
+// also in what errors say.
+func TestReloadKeepsLimits(t *testing.T) {
+	b := newBench(t)
+	s := Setup{Config: b.config(b.up.URL()), Hash: "after"}
+	s.Config.Limits.Body, s.Config.Limits.Header, s.Config.Timeouts.FirstByte = 10, 999, time.Nanosecond
+	if err := b.srv.Reload(s); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.post("/v1/messages", anthropicTurn); r.StatusCode != 200 {
+		t.Errorf("after a reload with other limits: %d %s", r.StatusCode, r.body)
+	}
+	if r := b.post("/v1/messages", anthropicTurn, "x-big", strings.Repeat("x", 20_000)); r.StatusCode != 431 || !strings.Contains(string(r.body), "over 16384 bytes") {
+		t.Errorf("a head of 20,000 bytes: %d %s, want the limit that holds", r.StatusCode, r.body)
+	}
 }

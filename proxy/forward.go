@@ -83,13 +83,13 @@ func (x *exchange) outSize() int {
 // nothing of the first try was written (I9).
 func (x *exchange) send(parts net.Buffers) error {
 	for attempt := 1; ; attempt++ {
-		l, err := x.route.upstream.acquire()
+		l, err := x.route.upstream.acquire(x.life)
 		if err != nil {
 			return x.unreached(err)
 		}
 		if err := x.attach(l); err != nil {
 			l.done(false)
-			return err
+			return x.leftBehind()
 		}
 		x.relay.sent = time.Now()
 		n, err := l.write(x.route.upstream, parts)
@@ -114,11 +114,14 @@ const maxAttempts = 3
 // have answered first, as it does to a body that is too large.
 func (x *exchange) brokeOff(err error) error {
 	if x.left.Load() {
-		return errClientLeft
+		return x.leftBehind()
+	}
+	if isTimeout(err) {
+		return x.untaken()
 	}
 	x.ctx.Response.Header.DisableNormalizing()
 	if x.readHead(time.Second) == nil {
-		x.relay.close = true
+		x.relay.close, x.answered = true, true
 		return nil
 	}
 	return x.unanswered(err)
@@ -131,7 +134,7 @@ func (x *exchange) await() error {
 	failpoint.Hit(failpoint.AwaitByte)
 	h := &x.ctx.Response.Header
 	h.DisableNormalizing()
-	if h.StatusCode() == 0 || !x.relay.close {
+	if !x.answered {
 		if err := x.readHead(x.gen.cfg.Timeouts.FirstByte); err != nil {
 			return x.unanswered(err)
 		}
@@ -162,16 +165,36 @@ func (x *exchange) readHead(idle time.Duration) error {
 	return errors.New("too many interim answers")
 }
 
+// leftBehind: the client has left, and there is a record of its request to end.
+func (x *exchange) leftBehind() error {
+	x.conclude(logsink.EndClientGone, "")
+	return errClientLeft
+}
+
 // unreached: no byte of the request was written, so it may be sent again.
 func (x *exchange) unreached(err error) error {
 	if x.left.Load() {
-		return errClientLeft
+		return x.leftBehind()
 	}
 	host := x.route.upstream.base.Host
 	x.s.log.Warn("provider not reached", "route", x.route.Name, "host", host, "error", err)
 	x.conclude(logsink.EndRefused, "")
+	if errors.Is(err, fasthttp.ErrNoFreeConns) {
+		return &refusal{kind: dialect.ErrOverloaded, reason: "upstream_limit", retry: true, after: time.Second,
+			msg: fmt.Sprintf("all %d connections to %s are in use (limits.upstream), and none came free within %v; nothing was sent", x.gen.cfg.Limits.Upstream, host, connWait)}
+	}
 	return &refusal{kind: dialect.ErrUpstream, reason: "upstream_unreached", retry: true, after: time.Second,
 		msg: fmt.Sprintf("cannot reach %s (upstream of route %q); nothing was sent", host, x.route.Name)}
+}
+
+// untaken: the provider has read nothing of the request for a long time.
+func (x *exchange) untaken() error {
+	x.detach(false)
+	host := x.route.upstream.base.Host
+	x.s.log.Warn("provider does not read a request", "route", x.route.Name, "host", host, "request", x.id)
+	x.conclude(logsink.EndStalled, "request not read")
+	return &refusal{kind: dialect.ErrTimeout, reason: "upstream_stalled",
+		msg: fmt.Sprintf("%s read nothing of the request for %v (timeouts.stream_idle); it may have been charged", host, x.gen.cfg.Timeouts.StreamIdle)}
 }
 
 // unanswered: the request was sent, at least in part, and no answer came. It
@@ -179,8 +202,7 @@ func (x *exchange) unreached(err error) error {
 func (x *exchange) unanswered(err error) error {
 	x.detach(false)
 	if x.left.Load() {
-		x.conclude(logsink.EndClientGone, "")
-		return errClientLeft
+		return x.leftBehind()
 	}
 	host := x.route.upstream.base.Host
 	x.s.log.Warn("provider gave no answer", "route", x.route.Name, "host", host, "request", x.id, "error", headError(err))

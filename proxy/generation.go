@@ -52,7 +52,8 @@ type generation struct {
 }
 
 // generate makes a generation, all or nothing. Connections to providers that
-// the one before has too go on being used.
+// the one before has too go on being used, under the limits and timeouts that the
+// server began with.
 func (s *Server) generate(setup Setup, before *generation) (*generation, error) {
 	cfg := setup.Config
 	cfg.SetDefaults()
@@ -62,6 +63,7 @@ func (s *Server) generate(setup Setup, before *generation) (*generation, error) 
 	g := &generation{cfg: cfg, prices: setup.Prices, ups: map[string]*upstream{}}
 	if before != nil {
 		maps.Copy(g.ups, before.ups)
+		g.cfg.Limits, g.cfg.Timeouts = before.cfg.Limits, before.cfg.Timeouts
 	}
 	var err error
 	if g.resolver, err = s.resolver(cfg.Identity, before); err != nil {

@@ -149,8 +149,8 @@ func (s *Server) Serve(ln net.Listener) error {
 }
 
 // Reload replaces the configuration, all or nothing. Requests under way keep
-// theirs; epochs that exist keep their bytes. Limits and timeouts of the
-// listener itself stay as they were at start.
+// theirs; epochs that exist keep their bytes. Limits and timeouts stay as they were
+// at start.
 func (s *Server) Reload(setup Setup) error {
 	g, err := s.generate(setup, s.current.Load())
 	if err != nil {

@@ -2,7 +2,9 @@ package proxy
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -23,6 +25,7 @@ import (
 type upstream struct {
 	base   *url.URL // immutable
 	pool   *fasthttp.HostClient
+	dials  dials
 	dialer fasthttp.DialFunc
 	watch  *wire.Watcher
 	times  Timeouts
@@ -30,6 +33,10 @@ type upstream struct {
 
 	refusals atomic.Int32 // of requests running that asked for verdicts
 }
+
+// connWait is how long a request waits for a connection when limits.upstream are
+// in use: they come free as answers end.
+const connWait = 2 * time.Second
 
 // maxAnswerHead bounds the head of an answer, in bytes.
 const maxAnswerHead = 16 << 10
@@ -53,9 +60,9 @@ func newUpstream(base string, limits Limits, times Timeouts, watch *wire.Watcher
 	}
 	up.pool = &fasthttp.HostClient{
 		Addr:                fasthttp.AddMissingPort(u.Host, secure),
-		Dial:                up.dial,
+		Dial:                up.dials.take,
 		MaxConns:            limits.Upstream,
-		MaxConnWaitTimeout:  2 * time.Second,
+		MaxConnWaitTimeout:  connWait,
 		MaxIdleConnDuration: times.UpstreamKeep,
 		ReadBufferSize:      maxAnswerHead,
 		WriteBufferSize:     16 << 10,
@@ -63,9 +70,10 @@ func newUpstream(base string, limits Limits, times Timeouts, watch *wire.Watcher
 	return up, nil
 }
 
-// dial opens, wraps and, if need be, secures a connection.
-func (u *upstream) dial(addr string) (net.Conn, error) {
-	c, err := u.dialer(addr)
+// connect opens, wraps and, if need be, secures a connection. When ctx ends it
+// closes what it has.
+func (u *upstream) connect(ctx context.Context) (net.Conn, error) {
+	c, err := u.dialer(u.pool.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +85,7 @@ func (u *upstream) dial(addr string) (net.Conn, error) {
 		return nil, closing(wc, err)
 	}
 	tc := tls.Client(wc, u.tls)
-	if err := tc.Handshake(); err != nil {
+	if err := tc.HandshakeContext(ctx); err != nil {
 		return nil, closing(wc, fmt.Errorf("cannot secure the connection to %s: %w", u.base.Host, err))
 	}
 	if err := wc.SetDeadline(time.Time{}); err != nil {
@@ -115,13 +123,19 @@ type link struct {
 	give func(reuse bool) // back to the pool
 }
 
-// acquire takes a connection out of the pool, or opens one. A pooled one that
-// the provider has closed meanwhile is thrown away: nothing was sent on it. So is
-// one on which more came than the answer before.
-func (u *upstream) acquire() (*link, error) {
+// acquire takes a connection out of the pool, or opens one; when ctx ends it gives
+// up. A pooled one that the provider has closed meanwhile is thrown away: nothing
+// was sent on it. So is one on which more came than the answer before.
+func (u *upstream) acquire(ctx context.Context) (*link, error) {
+	failpoint.Hit(failpoint.BeforeDial)
 	for {
-		failpoint.Hit(failpoint.BeforeDial)
 		cc, err := u.pool.AcquireConn(0, false)
+		if errors.Is(err, errNoneReady) {
+			if err := u.dials.open(ctx, u.connect); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -240,4 +254,7 @@ func (l *link) writeSlowly(parts net.Buffers) (n int64, err error) {
 func (l *link) abort() { _ = l.wire.Abort() } // there is nobody to tell
 
 // close stops the pool's connections.
-func (u *upstream) close() { u.pool.CloseIdleConnections() }
+func (u *upstream) close() {
+	u.pool.CloseIdleConnections()
+	u.dials.close()
+}

@@ -29,14 +29,20 @@ func loadPrices(name string) (*usage.Prices, error) {
 	if err != nil {
 		return nil, err
 	}
+	e := &expander{lookup: os.LookupEnv}
+	p, err := src.prices(e)
+	return p, e.hide(err)
+}
+
+func (s *source) prices(e *expander) (*usage.Prices, error) {
 	var file priceFile
-	if err := src.into(&file, &expander{lookup: os.LookupEnv}); err != nil {
+	if err := s.into(&file, e); err != nil {
 		return nil, err
 	}
 	p, err := usage.NewPrices(file.Prices)
 	var wrong *usage.EntryError
 	if errors.As(err, &wrong) {
-		return nil, src.wrongItem("prices", wrong.Index, wrong.Err)
+		return nil, s.wrongItem("prices", wrong.Index, wrong.Err)
 	}
 	return p, err
 }

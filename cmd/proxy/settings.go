@@ -52,7 +52,7 @@ func load(o options) (*settings, error) {
 	}
 	s.addClosing()
 	if s.table, err = loadPrices(s.Prices); err != nil {
-		return nil, err
+		return nil, s.hide(err)
 	}
 	if err := s.complete(); err != nil {
 		return nil, s.hide(inFile(o.config, err))
