@@ -56,14 +56,6 @@ func (e *Epoch) Rendering(name string) []byte {
 	return nil
 }
 
-// Label is how an answer's header tells the epoch's prefix.
-func (e *Epoch) Label() string {
-	if e.Injects() {
-		return e.Prefix
-	}
-	return "bare; " + e.Why
-}
-
 // Touch notes that a request used the epoch, for the idle limit.
 func (e *Epoch) Touch(now time.Time) { e.last.Store(now.UnixNano()) }
 

@@ -57,8 +57,8 @@ func TestResume(t *testing.T) {
 		f("is bare for want of a prefix", func(t *testing.T, s *Store, r *Recipe) {
 			mustFind(t, s, want("s"), r)
 			e, err := s.Bare(t.Context(), resume("1", false), r, "compose_failed")
-			if err != nil || e.Number != 2 || e.Label() != "bare; compose_failed" {
-				t.Errorf("Bare = epoch %d %q, %v; want 2, bare; compose_failed", e.Number, e.Label(), err)
+			if err != nil || e.Number != 2 || label(e) != "bare; compose_failed" {
+				t.Errorf("Bare = epoch %d %q, %v; want 2, bare; compose_failed", e.Number, label(e), err)
 			}
 		})
 		for _, token := range []string{"1", "a"} {

@@ -24,7 +24,7 @@ import (
 
 // Options configures a Store. Zero values mean the default.
 type Options struct {
-	CacheBytes     int64         // memory for epochs. Default 64 MiB, some 150,000 epochs
+	CacheBytes     int64         // memory for epochs. Default 64 MiB, some 160,000 epochs
 	LogTimeout     time.Duration // one read or write of the log. Default 1s
 	ComposeTimeout time.Duration // one composition, all contributors. Default 2s
 	// IdleLimit starts a new epoch when a session was idle for longer. Default

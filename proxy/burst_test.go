@@ -277,7 +277,7 @@ func TestBurstReload(t *testing.T) {
 		p.answered(t, fmt.Sprint("request ", i+1))
 	}
 	setup.Config.Burst.Hold = -1
-	if err := bb.srv.Reload(setup); err == nil || !strings.Contains(err.Error(), "burst.hold is negative") {
+	if err := bb.srv.Reload(setup); err == nil || !strings.Contains(err.Error(), "burst.hold is -1ns, which is negative") {
 		t.Errorf("Reload with a negative burst.hold = %v, want an error that names it", err)
 	}
 }

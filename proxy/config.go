@@ -221,18 +221,27 @@ func (c *Config) Validate() error {
 }
 
 func (c *Config) positive() error {
-	for name, v := range map[string]int64{
-		"limits.body": int64(c.Limits.Body), "limits.header": int64(c.Limits.Header), "limits.conns": int64(c.Limits.Conns),
-		"limits.in_flight": int64(c.Limits.InFlight), "limits.upstream": int64(c.Limits.Upstream),
-		"timeouts.connect": int64(c.Timeouts.Connect), "timeouts.receive": int64(c.Timeouts.Receive),
-		"timeouts.keep_alive": int64(c.Timeouts.KeepAlive), "timeouts.upstream_keep": int64(c.Timeouts.UpstreamKeep),
-		"timeouts.first_byte": int64(c.Timeouts.FirstByte), "timeouts.stream_idle": int64(c.Timeouts.StreamIdle),
-		"timeouts.client_write": int64(c.Timeouts.ClientWrite), "timeouts.drain": int64(c.Timeouts.Drain),
-		"timeouts.drain_idle": int64(c.Timeouts.DrainIdle),
-		"burst.hold":          int64(c.Burst.Hold),
+	l, t := &c.Limits, &c.Timeouts
+	for _, x := range []struct {
+		key string
+		n   int
+	}{
+		{"limits.body", l.Body}, {"limits.header", l.Header}, {"limits.conns", l.Conns}, {"limits.in_flight", l.InFlight}, {"limits.upstream", l.Upstream},
 	} {
-		if v < 0 {
-			return fmt.Errorf("%s is negative; leave it out for the default", name)
+		if x.n < 0 {
+			return fmt.Errorf("%s is %d, which is negative; leave it out for the default", x.key, x.n)
+		}
+	}
+	for _, x := range []struct {
+		key string
+		d   time.Duration
+	}{
+		{"timeouts.connect", t.Connect}, {"timeouts.receive", t.Receive}, {"timeouts.keep_alive", t.KeepAlive},
+		{"timeouts.upstream_keep", t.UpstreamKeep}, {"timeouts.first_byte", t.FirstByte}, {"timeouts.stream_idle", t.StreamIdle},
+		{"timeouts.client_write", t.ClientWrite}, {"timeouts.drain", t.Drain}, {"timeouts.drain_idle", t.DrainIdle}, {"burst.hold", c.Burst.Hold},
+	} {
+		if x.d < 0 {
+			return fmt.Errorf("%s is %v, which is negative; leave it out for the default", x.key, x.d)
 		}
 	}
 	return nil

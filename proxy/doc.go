@@ -7,7 +7,9 @@
 //	receive → match dialect → scan → identify → freeze (or find) → splice →
 //	record → hold → forward → relay + meter → record → account
 //
-// No step reaches back. Each step has a file of that name; hold is in burst.go.
+// No step reaches back. Each step has a file of that name, but that match dialect
+// is in route.go, freeze in identify.go, hold in burst.go, and the record of the
+// answer in account.go.
 //
 // # Invariants
 //

@@ -42,7 +42,7 @@ func (h *head) read(req *fasthttp.RequestHeader) error {
 			return fmt.Errorf("%w: a header line does not begin with a name and a colon", errFraming)
 		}
 		if hasControl(value) {
-			return fmt.Errorf("%w: a header value holds a control character", errFraming)
+			return fmt.Errorf("%w: the value of header %q holds a control character", errFraming, name)
 		}
 		f := field{name, trimBlanks(value)}
 		h.fields = append(h.fields, f)

@@ -52,8 +52,8 @@ func newVariety() *variety {
 }
 
 // varies takes note of the text that a contributor gave a session, by its hash,
-// and reports whether that makes an alarm: once, until a session of that tenant is
-// given a text that another had.
+// and reports whether that makes an alarm: once for a contributor, until a session is
+// given a text that another of its tenant had.
 func (v *variety) varies(contributor, tenant, session, sha256 string) bool {
 	text := maphash.String(v.seed, sha256)
 	v.mu.Lock()

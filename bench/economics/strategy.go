@@ -48,33 +48,22 @@ type strategy struct {
 	composes moment
 	known    bool // what was given can be looked up afterwards: in a log, or in the history
 	uncached bool
-	about    string
 }
 
 var strategies = []strategy{
-	{None, beforeHistory, atStart, true, true, "no cache; the opener of frozen"},
-	{Bare, nowhere, atStart, true, false, "a cache, and no opener"},
-	{Frozen, beforeHistory, atStart, true, false, "composed once per session, behind the system prompt, logged"},
-	{PerRequestBefore, beforeHistory, eachRequest, false, false, "composed for each request, behind the system prompt"},
-	{PerRequestAfter, atTail, eachRequest, false, false, "composed for each request, behind the history"},
-	{PerTurn, beforeHistory, eachTurn, false, false, "composed for each prompt of the user, behind the system prompt"},
-	{SystemSection, inSystem, eachRequest, false, false, "rendered into the system prompt with each request"},
-	{DurableHistory, atHead, firstOnly, true, false, "written once, as the first message of the history"},
-	{DecoratorBeforeSystem, beforeSystem, eachRequest, false, false, "composed for each request, before the system prompt"},
+	{None, beforeHistory, atStart, true, true},                       // no cache; the opener of frozen
+	{Bare, nowhere, atStart, true, false},                            // a cache, and no opener
+	{Frozen, beforeHistory, atStart, true, false},                    // composed once per session, behind the system prompt, logged
+	{PerRequestBefore, beforeHistory, eachRequest, false, false},     // composed for each request, behind the system prompt
+	{PerRequestAfter, atTail, eachRequest, false, false},             // composed for each request, behind the history
+	{PerTurn, beforeHistory, eachTurn, false, false},                 // composed for each prompt of the user, behind the system prompt
+	{SystemSection, inSystem, eachRequest, false, false},             // rendered into the system prompt with each request
+	{DurableHistory, atHead, firstOnly, true, false},                 // written once, as the first message of the history
+	{DecoratorBeforeSystem, beforeSystem, eachRequest, false, false}, // composed for each request, before the system prompt
 }
 
 // Strategies are the names of all, in the order of rows.
 func Strategies() []string { return named(strategies, func(s strategy) string { return s.name }) }
-
-// AboutStrategy says in words what a strategy does, "" for one unknown.
-func AboutStrategy(name string) string {
-	for _, s := range strategies {
-		if s.name == name {
-			return s.about
-		}
-	}
-	return ""
-}
 
 func named[T any](list []T, name func(T) string) []string {
 	out := make([]string, len(list))

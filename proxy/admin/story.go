@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/seed-9236c7ca/preface/logsink"
 )
@@ -121,12 +120,4 @@ func (s *story) threads() []string {
 		}
 	}
 	return list
-}
-
-// ended is when the turn was over, or began if it is not.
-func (t *Turn) ended() time.Time {
-	if t.Response != nil {
-		return t.Response.Time
-	}
-	return t.Request.Time
 }
