@@ -98,11 +98,16 @@ func (x *exchange) outlined(r *logsink.Request) {
 	for _, m := range call.Marks {
 		x.sent.lifetime = cmp.Or(m.TTL, x.sent.lifetime)
 	}
-	call.Epoch = r.Epoch
-	call.Dialect = r.Dialect
+	x.locate(call, r)
 	if call.System.Bytes != nil || call.Tools.Bytes != nil || call.Parameters.Bytes != nil {
 		x.s.accountant.quote(call)
 	}
+}
+
+// locate says of a call which request it is of, where it goes, and what prefix it
+// carries.
+func (x *exchange) locate(call *explain.Request, r *logsink.Request) {
+	call.Epoch, call.Dialect = r.Epoch, r.Dialect
 	call.ID, call.Host, call.Account = r.ID, x.route.upstream.base.Host, x.account()
 	call.Betas = string(x.head.get("anthropic-beta"))
 	if call.Betas == "" {

@@ -9,7 +9,7 @@
 //
 // No step reaches back. Each step has a file of that name, but that match dialect
 // is in route.go, freeze in identify.go, hold in burst.go, and the record of the
-// answer in account.go.
+// answer in ending.go.
 //
 // # Invariants
 //

@@ -59,7 +59,7 @@ type exchange struct {
 	seen   *observed        // for spans and GenAI metrics, nil if there are to be none
 	untold bool             // the provider is told of no trace
 
-	leaving func() // x.leave, made once
+	leaving func() // x.clientGone, made once
 
 	life *life
 	left atomic.Bool // the client has left
@@ -100,7 +100,7 @@ func (clientLeft) Error() string { return "the client has left" }
 
 var exchanges = sync.Pool{New: func() any {
 	x := new(exchange)
-	x.leaving = x.leave
+	x.leaving = x.clientGone
 	return x
 }}
 
@@ -179,8 +179,8 @@ func (x *exchange) ready() error {
 	return x.record()
 }
 
-// leave is called by the watcher when the client has gone.
-func (x *exchange) leave() {
+// clientGone is called by the watcher when the client has gone.
+func (x *exchange) clientGone() {
 	x.left.Store(true)
 	x.life.end()
 	x.mu.Lock()

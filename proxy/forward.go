@@ -103,7 +103,7 @@ func (x *exchange) send(parts net.Buffers) error {
 			return x.unreached(err)
 		}
 		x.detach(false)
-		x.retries()
+		x.noteRetry()
 	}
 }
 

@@ -30,35 +30,62 @@ var errFraming = errors.New("ambiguous request framing")
 // facts/reliability.md 4.2); none of these goes on from here.
 func (h *head) read(req *fasthttp.RequestHeader) error {
 	h.reset()
-	lengths, codings := 0, 0
+	var said framings
 	for raw := req.RawHeaders(); len(raw) > 0; {
 		line, rest, _ := bytes.Cut(raw, crlf)
 		raw = rest
 		if len(line) == 0 {
 			break
 		}
-		name, value, ok := bytes.Cut(line, colon)
-		if !ok || !isToken(name) {
-			return fmt.Errorf("%w: a header line does not begin with a name and a colon", errFraming)
+		f, err := fieldOf(line)
+		if err != nil {
+			return err
 		}
-		if hasControl(value) {
-			return fmt.Errorf("%w: the value of header %q holds a control character", errFraming, name)
+		if err := said.note(f); err != nil {
+			return err
 		}
-		f := field{name, trimBlanks(value)}
-		h.fields = append(h.fields, f)
-		h.lengths |= lengthBit(len(name))
-		switch {
-		case is(name, "content-length"):
-			lengths++
-		case is(name, "transfer-encoding"):
-			if codings++; !is(f.value, "chunked") {
-				return fmt.Errorf("%w: a Transfer-Encoding other than chunked", errFraming)
-			}
-		case is(name, "connection"):
-			h.list(f.value)
+		h.add(f)
+	}
+	return said.check()
+}
+
+// fieldOf takes a header line apart. An error quotes no value.
+func fieldOf(line []byte) (field, error) {
+	name, value, ok := bytes.Cut(line, colon)
+	if !ok || !isToken(name) {
+		return field{}, fmt.Errorf("%w: a header line does not begin with a name and a colon", errFraming)
+	}
+	if hasControl(value) {
+		return field{}, fmt.Errorf("%w: the value of header %q holds a control character", errFraming, name)
+	}
+	return field{name, trimBlanks(value)}, nil
+}
+
+func (h *head) add(f field) {
+	h.fields = append(h.fields, f)
+	h.lengths |= lengthBit(len(f.name))
+	if is(f.name, "connection") {
+		h.list(f.value)
+	}
+}
+
+// framings counts what a head says of where its body ends.
+type framings struct{ lengths, codings int }
+
+func (s *framings) note(f field) error {
+	switch {
+	case is(f.name, "content-length"):
+		s.lengths++
+	case is(f.name, "transfer-encoding"):
+		if s.codings++; !is(f.value, "chunked") {
+			return fmt.Errorf("%w: a Transfer-Encoding other than chunked", errFraming)
 		}
 	}
-	if lengths > 1 || codings > 1 || lengths+codings > 1 {
+	return nil
+}
+
+func (s *framings) check() error {
+	if s.lengths+s.codings > 1 {
 		return fmt.Errorf("%w: Content-Length and Transfer-Encoding together, or either twice", errFraming)
 	}
 	return nil

@@ -46,7 +46,7 @@ func (x *exchange) record() error {
 		r.Lineage = x.facts.History[n-1].String()
 	}
 	x.sent.request = r
-	if err := x.follow(r); err != nil {
+	if err := x.takeNumber(r); err != nil {
 		return err
 	}
 	x.outlined(r)
@@ -54,10 +54,11 @@ func (x *exchange) record() error {
 	return err
 }
 
-// follow makes the request the thread's next one and, if its header changed,
+// takeNumber makes the request the thread's next one and, if its header changed,
 // writes the new one. Requests of one thread do so one after the other: none may
-// refer to a header that is not its own, or not in the log before it.
-func (x *exchange) follow(r *logsink.Request) error {
+// refer to a header that is not its own, or not in the log before it. If the log
+// does not take the header, the request refers to none.
+func (x *exchange) takeNumber(r *logsink.Request) error {
 	x.thread.order.Lock()
 	defer x.thread.order.Unlock()
 	header, blobs := x.snapshot()

@@ -35,7 +35,7 @@ func (r *refusal) Error() string { return r.msg }
 func (x *exchange) refuse(err error) {
 	defer x.finish()
 	r := x.asRefusal(err)
-	x.refuses(r)
+	x.noteRefused(r)
 	if r == left {
 		x.countEnd("client_gone")
 	} else {

@@ -186,7 +186,7 @@ func (r *relay) pass(w io.Writer, data []byte) error {
 		}
 	}
 	if o := r.x.seen; o != nil {
-		o.sees()
+		o.noteChunk()
 	}
 	// The meter hears of bytes that the client no longer took, too: they were
 	// paid for.

@@ -67,7 +67,7 @@ func (x *exchange) clientTrace() *telemetry.Trace {
 // of, just before it leaves: nothing, if the client said nothing. Where no spans
 // are made, what the client said goes on untouched.
 func (x *exchange) propagate() {
-	x.leaves()
+	x.noteSent()
 	x.untold = x.gen.cfg.Telemetry.Propagate == telemetry.None || x.trace != nil && !x.trace.Joined()
 	if x.untold || x.trace == nil {
 		return
@@ -118,9 +118,9 @@ func (h *head) joined(name string) (value []byte) {
 	return value
 }
 
-// leaves keeps of the request what is gone once it has been sent, which it is about
+// noteSent keeps of the request what is gone once it has been sent, which it is about
 // to be.
-func (x *exchange) leaves() {
+func (x *exchange) noteSent() {
 	if x.seen == nil {
 		return
 	}
@@ -138,15 +138,15 @@ func (x *exchange) leaves() {
 	}
 }
 
-// retries notes that a try to send came to nothing.
-func (x *exchange) retries() {
+// noteRetry notes that a try to send came to nothing.
+func (x *exchange) noteRetry() {
 	if o := x.seen; o != nil {
 		o.Retries = append(o.Retries, time.Now())
 	}
 }
 
-// sees notes that bytes of the answer's body have been passed on.
-func (o *observed) sees() {
+// noteChunk notes that bytes of the answer's body have been passed on.
+func (o *observed) noteChunk() {
 	now := time.Now()
 	if o.FirstChunk.IsZero() {
 		o.FirstChunk = now
@@ -156,8 +156,8 @@ func (o *observed) sees() {
 	o.LastChunk = now
 }
 
-// refuses notes an answer of ours.
-func (x *exchange) refuses(r *refusal) {
+// noteRefused notes an answer of ours.
+func (x *exchange) noteRefused(r *refusal) {
 	if o := x.seen; o != nil {
 		if o.Status = dialect.Status(r.kind); r.status != 0 {
 			o.Status = r.status
@@ -170,8 +170,8 @@ func (x *exchange) refuses(r *refusal) {
 	}
 }
 
-// ends notes how the answer ended.
-func (x *exchange) ends(end string, rep *dialect.Report) {
+// noteEnd notes how the answer ended.
+func (x *exchange) noteEnd(end string, rep *dialect.Report) {
 	if o := x.seen; o != nil {
 		o.Ended, o.Failed, o.Left = end, end != logsink.EndComplete, end == logsink.EndClientGone
 		o.report, o.Terminal = *rep, rep.Terminal && x.relay.stream

@@ -119,7 +119,7 @@ func TestConversationIsNamed(t *testing.T) {
 func TestRetriesAreNoted(t *testing.T) {
 	x := &exchange{seen: &observed{}}
 	for range maxAttempts - 1 {
-		x.retries()
+		x.noteRetry()
 	}
 	if n := len(x.seen.Retries); n != maxAttempts-1 {
 		t.Errorf("%d retries are noted, want %d", n, maxAttempts-1)

@@ -122,9 +122,9 @@ func TestSpansCostNothingWhenOff(t *testing.T) {
 		x.join()
 		x.propagate()
 		x.tells([]byte("tracestate"))
-		x.retries()
-		x.refuses(left)
-		x.ends("complete", &rep)
+		x.noteRetry()
+		x.noteRefused(left)
+		x.noteEnd("complete", &rep)
 		x.observeDone()
 	}); n != 0 || x.seen != nil || x.untold {
 		t.Errorf("the hooks allocate %v times, and gather %v", n, x.seen)

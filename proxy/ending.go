@@ -72,7 +72,7 @@ func (x *exchange) conclude(end, detail string) { x.finishRecord(end, detail, &d
 // wants to know how it went.
 func (x *exchange) finishRecord(end, detail string, rep *dialect.Report) {
 	x.countEnd(end)
-	x.ends(end, rep)
+	x.noteEnd(end, rep)
 	if x.sent.request == nil {
 		return
 	}
