@@ -29,7 +29,10 @@ var reminderTags = []string{
 // is the same whether it stands alone or behind a reminder.
 func (d *digester) promptOf(m jsonspan.Value) (lineage.Point, bool) {
 	saw := d.seen // its blocks have been looked at
-	defer func() { d.seen = saw }()
+	defer func() {
+		saw.places = d.seen.places[:len(saw.places)] // with the room that they have now
+		d.seen = saw
+	}()
 	return d.prompt(m.Get("content"))
 }
 

@@ -88,9 +88,9 @@ func TestReadAllocatesNothing(t *testing.T) {
 		for _, c := range dialecttest.Cases(t, name) {
 			bodies[c.Name] = c.Body
 		}
-		d, r := get(t, name), &dialect.Request{Outlined: true}
+		d := get(t, name)
 		for c, body := range bodies {
-			doc := scan(t, d, body)
+			doc, r := scan(t, d, body), &dialect.Request{Outlined: true} // which knows this body alone
 			allocs := testing.AllocsPerRun(10, func() {
 				if err := d.Read(doc, dialect.Turn, r); err != nil {
 					t.Fatal(err)
