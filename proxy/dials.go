@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
-
-	"github.com/seed-9236c7ca/preface/proxy/internal/wire"
 )
 
 // dials open connections for a pool that waits for its own dials whoever has left
@@ -17,7 +16,7 @@ type dials struct {
 	running sync.WaitGroup
 
 	mu    sync.Mutex // guards the following
-	ready []net.Conn
+	ready []net.Conn // for a moment: who opened one asks for it at once
 	over  bool
 }
 
@@ -28,20 +27,27 @@ var errNoneReady = errors.New("no connection is ready")
 func (d *dials) take(string) (net.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for n := len(d.ready) - 1; n >= 0; n-- {
-		c := d.ready[n]
-		d.ready[n], d.ready = nil, d.ready[:n]
-		if !wire.Of(c).Gone() {
-			return c, nil
-		}
-		_ = c.Close() // it waited for too long
+	if len(d.ready) == 0 {
+		return nil, errNoneReady
 	}
-	return nil, errNoneReady
+	c := d.ready[0]
+	d.ready = slices.Delete(d.ready, 0, 1)
+	return c, nil
+}
+
+// discard closes a connection that is ready, if nobody has taken it yet.
+func (d *dials) discard(c net.Conn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := slices.Index(d.ready, c); i >= 0 {
+		d.ready = slices.Delete(d.ready, i, i+1)
+		_ = c.Close() // nothing was sent on it
+	}
 }
 
 // open has a connection opened and waits until it is ready, or ctx ends. One that
 // comes too late is closed.
-func (d *dials) open(ctx context.Context, connect func(context.Context) (net.Conn, error)) error {
+func (d *dials) open(ctx context.Context, connect func(context.Context) (net.Conn, error)) (net.Conn, error) {
 	type made struct {
 		conn net.Conn
 		err  error
@@ -58,16 +64,16 @@ func (d *dials) open(ctx context.Context, connect func(context.Context) (net.Con
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	select {
 	case m := <-ready:
 		if m.err != nil {
-			return m.err
+			return nil, m.err
 		}
-		return d.add(m.conn)
+		return m.conn, d.add(m.conn)
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 }
 

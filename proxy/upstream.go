@@ -128,14 +128,16 @@ type link struct {
 // was sent on it. So is one on which more came than the answer before.
 func (u *upstream) acquire(ctx context.Context) (*link, error) {
 	failpoint.Hit(failpoint.BeforeDial)
+	var made net.Conn
 	for {
 		cc, err := u.pool.AcquireConn(0, false)
 		if errors.Is(err, errNoneReady) {
-			if err := u.dials.open(ctx, u.connect); err != nil {
+			if made, err = u.dials.open(ctx, u.connect); err != nil {
 				return nil, err
 			}
 			continue
 		}
+		u.dials.discard(made) // unless it is cc's: one that came free was faster
 		if err != nil {
 			return nil, err
 		}
