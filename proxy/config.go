@@ -77,7 +77,7 @@ type Limits struct {
 	Upstream int `yaml:"upstream"`  // connections to one provider. Default 16384
 	// KeptBodies is how many bytes of bodies are kept to spare work on what the
 	// next request of a thread repeats, less 160 KiB for each request under way.
-	// Default 64 MiB; -1 keeps none.
+	// Default 48 MiB; -1 keeps none.
 	KeptBodies int `yaml:"kept_bodies"`
 }
 
@@ -147,7 +147,7 @@ func (c *Config) SetDefaults() {
 	set(&c.Limits.Conns, 65536)
 	set(&c.Limits.InFlight, 8192)
 	set(&c.Limits.Upstream, 16384)
-	set(&c.Limits.KeptBodies, 64<<20)
+	set(&c.Limits.KeptBodies, 48<<20)
 	set(&c.Timeouts.Connect, 5*time.Second)
 	set(&c.Timeouts.Receive, 75*time.Second)
 	set(&c.Timeouts.KeepAlive, 75*time.Second)

@@ -70,8 +70,10 @@ func newUpstream(base string, limits Limits, times Timeouts, watch *wire.Watcher
 	return up, nil
 }
 
-// connect opens, wraps and, if need be, secures a connection. When ctx ends it
-// closes what it has.
+// connect opens, wraps and, if need be, secures a connection. When ctx ends while it
+// is secured it is closed; while there is none yet, nothing is to be closed. Waiting
+// for that in a goroutine of its own would let the requests of a burst hold all
+// their bodies at once.
 func (u *upstream) connect(ctx context.Context) (net.Conn, error) {
 	c, err := u.dialer(u.pool.Addr)
 	if err != nil {
@@ -132,9 +134,10 @@ func (u *upstream) acquire(ctx context.Context) (*link, error) {
 	for {
 		cc, err := u.pool.AcquireConn(0, false)
 		if errors.Is(err, errNoneReady) {
-			if made, err = u.dials.open(ctx, u.connect); err != nil {
+			if made, err = u.connect(ctx); err != nil {
 				return nil, err
 			}
+			u.dials.add(made)
 			continue
 		}
 		u.dials.discard(made) // unless it is cc's: one that came free was faster
@@ -256,7 +259,4 @@ func (l *link) writeSlowly(parts net.Buffers) (n int64, err error) {
 func (l *link) abort() { _ = l.wire.Abort() } // there is nobody to tell
 
 // close stops the pool's connections.
-func (u *upstream) close() {
-	u.pool.CloseIdleConnections()
-	u.dials.close()
-}
+func (u *upstream) close() { u.pool.CloseIdleConnections() }
